@@ -21,9 +21,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from interpose.attach import attachment
-from interpose.attach.agents import AGENTS, Agent, Scope
+from interpose.attach.agents import AGENTS, CodingAgent, Scope
 from interpose.attach.attachment import detach, plan, write
-from interpose.attach.entry import Entry, make_entries
+from interpose.attach.entry import SettingsEntry, make_entries
 from interpose.attach.errors import BadSettings
 from interpose.attach.json_edit import JsonText
 from interpose.attach.shapes import JsonHooks
@@ -36,11 +36,11 @@ _FOLDERS = {".gemini": "gemini", ".qwen": "qwen", ".cursor": "cursor", ".factory
             ".codex": "codex"}  # fmt: skip
 
 
-MOVED: dict[str, Agent] = {}
+MOVED: dict[str, CodingAgent] = {}
 """The agents of the case, with the places where it has their files."""
 
 
-def agent_of(path: Path) -> tuple[Agent, Scope]:
+def agent_of(path: Path) -> tuple[CodingAgent, Scope]:
     """Return the agent and the scope whose settings a file is taken for."""
     if path.suffix == ".toml":
         return AGENTS["codex"], "managed"
@@ -50,7 +50,7 @@ def agent_of(path: Path) -> tuple[Agent, Scope]:
     return AGENTS[name], "local"
 
 
-def entries_for(agent: Agent) -> list[Entry]:
+def entries_for(agent: CodingAgent) -> list[SettingsEntry]:
     """Return the entries of an agent, for a client that is never started."""
     dialect = agent_dialect(agent.name)
     return make_entries(agent.name, dialect.EVENTS, dialect.write_failure, agent.deadlines, ["/opt/interpose-fire"])

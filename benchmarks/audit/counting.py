@@ -9,7 +9,7 @@ from pathlib import Path
 from benchmarks.environment import ROOT
 from benchmarks.measure import Idle, Stopwatch, clean_environment, in_process
 from interpose.audit.columns import columns_of
-from interpose.audit.entries import Entry, encode
+from interpose.audit.entries import PendingRecord, encode
 from interpose.audit.process_info import WritingProcess
 from interpose.audit.sqlite.database import Database
 from interpose.ids import new_id
@@ -32,7 +32,7 @@ def filled(path: Path) -> Path:
     return path
 
 
-def _entry(dice: random.Random) -> Entry:
+def _entry(dice: random.Random) -> PendingRecord:
     runs = [{"hook": f"hook-{number}", "us": int(dice.expovariate(1 / 800))} for number in range(_HOOKS)]
     body = {
         "event": "PreToolUse",
@@ -41,7 +41,7 @@ def _entry(dice: random.Random) -> Entry:
         "input": {"session_id": f"session-{dice.randrange(400)}", "tool_name": "Bash", "tool_input": {"command": "ls"}},
         "runs": runs,
     }
-    return Entry(encode(body), columns_of(body))
+    return PendingRecord(encode(body), columns_of(body))
 
 
 def stats(path: Path, scratch: Path) -> Stopwatch:

@@ -15,7 +15,7 @@ from typing import Self
 from benchmarks.cli.scene import Scene
 from benchmarks.measure import Idle, Stopwatch
 from interpose.config.trust import trust
-from interpose.server.frames import MAGIC, Answer, Request
+from interpose.server.frames import MAGIC, FireAnswer, FireRequest
 from interpose.server.installation import this_installation
 
 EVENT = {"hook_event_name": "PreToolUse", "session_id": "timed", "tool_name": "Bash", "tool_input": {"command": "ls"}}
@@ -107,11 +107,11 @@ class Served:
 
     def frame(self, arguments: Sequence[str] | None = None, directory: Path | None = None) -> bytes:
         environment = {os.fsencode(name): os.fsencode(text) for name, text in self.environment.items()}
-        body = Request(this_installation(), os.getpid(), os.getppid(), 0o022, str(directory or self.scene.project),
+        body = FireRequest(this_installation(), os.getpid(), os.getppid(), 0o022, str(directory or self.scene.project),
                        list(arguments or self.arguments), environment, DATA).write()  # fmt: skip
         return MAGIC + len(body).to_bytes(4, "big") + body
 
-    def ask(self, frame: bytes) -> Answer:
+    def ask(self, frame: bytes) -> FireAnswer:
         with socket.socket(socket.AF_UNIX) as connection:
             connection.connect(str(self._folder / "socket"))
             connection.sendall(frame)
@@ -121,14 +121,14 @@ class Served:
         got = got[1:].lstrip(b".")
         if got[:1] != b"=":
             raise Idle(f"the server does not answer: {got!r}")
-        return Answer.read(got[5:])
+        return FireAnswer.read(got[5:])
 
     def over_the_socket(self, clients: int) -> Stopwatch:
         """So many clients that ask one event after the other, all at once; the pieces are single events."""
         frame = self.frame()
 
         def timed(loops: int) -> float:
-            answers: list[Answer] = []
+            answers: list[FireAnswer] = []
 
             def ask() -> None:
                 answers.extend(self.ask(frame) for _ in range(loops))

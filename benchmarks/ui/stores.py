@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from interpose.audit.columns import PERMISSION, columns_of, permission_columns
-from interpose.audit.entries import Entry, encode
+from interpose.audit.entries import PendingRecord, encode
 from interpose.audit.process_info import WritingProcess, describe
 from interpose.audit.sqlite.database import Database
 from interpose.ids import new_id
@@ -28,7 +28,7 @@ def write_store(path: Path, runs: int, *, days: float = 6.0) -> int:
     process = WritingProcess(base.store, new_id(), encode(describe(base.store, "", False, "")))
     began, written, number = time.time() - days * 86_400, 0, 0
     step = days * 86_400 / (runs / 1.99)  # a firing has two runs on average: the last one was a moment ago
-    session, left, entries = "", 0, list[Entry]()
+    session, left, entries = "", 0, list[PendingRecord]()
     while written < runs:
         if not left:
             session, left = f"{chance.getrandbits(64):016x}", chance.randint(40, 700)
@@ -36,7 +36,7 @@ def write_store(path: Path, runs: int, *, days: float = 6.0) -> int:
         number += 1
         body = _body(chance, session, number)
         written += len(body["runs"])
-        entries.append(_entry(Entry(encode(body), columns_of(body)), began + number * step))
+        entries.append(_entry(PendingRecord(encode(body), columns_of(body)), began + number * step))
         if body.get("decision") == "ask":
             entries.append(_permission(body, began + number * step + 0.001))
         if len(entries) >= AT_ONCE:
@@ -47,7 +47,7 @@ def write_store(path: Path, runs: int, *, days: float = 6.0) -> int:
     return number
 
 
-def _entry(entry: Entry, at: float) -> Entry:
+def _entry(entry: PendingRecord, at: float) -> PendingRecord:
     entry.time = int(at * 1e9)
     return entry
 
@@ -77,10 +77,10 @@ def _body(chance: random.Random, session: str, number: int) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _permission(body: dict[str, Any], at: float) -> Entry:
+def _permission(body: dict[str, Any], at: float) -> PendingRecord:
     given = body["input"]
     told = {
         "verdict": "allowed", "by": "person", "person": "me (/dev/pts/3)", "asked_at": at, "answered_at": at + 9,
         "tool_name": body["subject"], "tool_use_id": given["tool_use_id"], "session_id": given["session_id"],
     }  # fmt: skip
-    return _entry(Entry(encode(told), permission_columns(told), PERMISSION, told["tool_use_id"]), at)
+    return _entry(PendingRecord(encode(told), permission_columns(told), PERMISSION, told["tool_use_id"]), at)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from .events import EventSpec
-from .model import Effect, Hook, HookError, Ignored, Injection, Result, Status, strictest
+from .model import Hook, HookEffect, HookError, Ignored, Injection, Result, Status, strictest
 from .records import Record, made_by, replace
 from .replies import Failure, Reply, clean, is_plain
 from .runtime.copies import copied_if_possible, plain_copy
@@ -24,7 +24,7 @@ class HookRun(Record, eq=False, kw_only=False, frozen=False):
     hook: Hook
     status: Status
     duration: float
-    effect: Effect | None = None
+    effect: HookEffect | None = None
     error: HookError | None = None
     reply: Reply | None = None
     round: int = 1
@@ -36,7 +36,7 @@ class HookRun(Record, eq=False, kw_only=False, frozen=False):
         return self.effect.changes if self.effect is not None and self.enforced else {}
 
     def result(self) -> Result:
-        hook, effect = self.hook, self.effect or Effect()
+        hook, effect = self.hook, self.effect or HookEffect()
         return Result(
             hook.label, hook.type, self.status, effect.decision, effect.reason, self.error, self.duration,
             self.round, self.enforced, None if self.reply is None else own_reply(self.reply), hook.source,
@@ -53,9 +53,9 @@ def own_reply(reply: Reply) -> Reply:
     return replace(reply, changes=changes, extra=extra, evidence=evidence, problem=problem)
 
 
-def weigh(row: EventSpec, reply: Reply, *, may_change: bool = True) -> Effect:
+def weigh(row: EventSpec, reply: Reply, *, may_change: bool = True) -> HookEffect:
     """Say what a reply does at a row. ``may_change`` is false where a change can have no effect."""
-    effect = Effect(ignored=[*reply.ignored], extra={**reply.extra})
+    effect = HookEffect(ignored=[*reply.ignored], extra={**reply.extra})
     _weigh_decision(row, reply, effect)
     if reply.halt or reply.continue_ is not None:
         _weigh_continue(row, reply, effect)
@@ -76,14 +76,14 @@ def weigh(row: EventSpec, reply: Reply, *, may_change: bool = True) -> Effect:
     return effect
 
 
-def _grant(row: EventSpec, right: str, wished: Sequence[Any], granted: list[Any], effect: Effect) -> None:
+def _grant(row: EventSpec, right: str, wished: Sequence[Any], granted: list[Any], effect: HookEffect) -> None:
     if right in row.can:
         granted.extend(wished)
     elif wished:
         effect.ignored.append(right)
 
 
-def _weigh_decision(row: EventSpec, reply: Reply, effect: Effect) -> None:
+def _weigh_decision(row: EventSpec, reply: Reply, effect: HookEffect) -> None:
     reason = clean(reply.reason)
     match reply.decision:
         case "deny" if "deny" in row.can:
@@ -113,7 +113,7 @@ def _weigh_decision(row: EventSpec, reply: Reply, effect: Effect) -> None:
             effect.ignored.append("keep going")
 
 
-def _weigh_continue(row: EventSpec, reply: Reply, effect: Effect) -> None:
+def _weigh_continue(row: EventSpec, reply: Reply, effect: HookEffect) -> None:
     if reply.halt:
         effect.continue_, effect.stop_reason = False, clean(reply.stop_reason)
     if reply.continue_ is None:
@@ -137,7 +137,7 @@ def _weigh_continue(row: EventSpec, reply: Reply, effect: Effect) -> None:
         effect.decision, effect.granted = "deny", False
 
 
-def _weigh_changes(row: EventSpec, reply: Reply, effect: Effect, may_change: bool) -> None:
+def _weigh_changes(row: EventSpec, reply: Reply, effect: HookEffect, may_change: bool) -> None:
     wished = {row.words.get(name, name): value for name, value in reply.changes.items()}
     for name, value in wished.items():
         grantable = may_change and name in row.modifies and effect.decision != "deny"
@@ -149,24 +149,24 @@ def _weigh_changes(row: EventSpec, reply: Reply, effect: Effect, may_change: boo
             effect.ignored.append(f"modify {clean(str(name))}")
 
 
-def only_stricter(effect: Effect) -> Effect:
+def only_stricter(effect: HookEffect) -> HookEffect:
     """Return what counts of an effect in the second round: a deny or an ask; the rest is without effect."""
     wishes = {"allow": effect.granted, "context": effect.context, "inject": effect.inject, "message": effect.messages,
               "suppress": effect.suppress_output, "keep going": effect.keep_going}  # fmt: skip
     ignored = [*effect.ignored, *(f"{wish} in the second round" for wish, wished in wishes.items() if wished)]
     if effect.decision not in ("deny", "ask"):
-        return Effect(ignored=ignored)
-    return Effect(decision=effect.decision, reason=effect.reason, ends=effect.ends, continue_=effect.continue_,
+        return HookEffect(ignored=ignored)
+    return HookEffect(decision=effect.decision, reason=effect.reason, ends=effect.ends, continue_=effect.continue_,
                   stop_reason=effect.stop_reason, interrupt=effect.interrupt, ignored=ignored)  # fmt: skip
 
 
-def on_failure(row: EventSpec, hook: Hook, failure: Failure, policy: str) -> Effect | None:
+def on_failure(row: EventSpec, hook: Hook, failure: Failure, policy: str) -> HookEffect | None:
     """Return the deny that a failure stands for, or None where the firing goes on."""
     closed = failure.kind in ("misstated", "unasked")
     closed = closed or policy == "abort" or (failure.kind == "unloadable" and hook.on_error not in ("log", "skip"))
     if not closed or "deny" not in row.can:
         return None
-    return Effect(decision="deny", ends=True, reason=f"{hook.label} failed: {failure.error}")
+    return HookEffect(decision="deny", ends=True, reason=f"{hook.label} failed: {failure.error}")
 
 
 def merge(
@@ -176,9 +176,9 @@ def merge(
     extra: Mapping[str, Any],
     late: Iterable[HookRun] = (),
     as_if_enforced: bool = False,
-) -> Effect:
+) -> HookEffect:
     """Make one effect of all runs, in their order. ``late`` are runs of background hooks of earlier firings."""
-    said, said_by = Effect(), dict[str, str]()  # what all of them said, and by whom
+    said, said_by = HookEffect(), dict[str, str]()  # what all of them said, and by whom
     ignored = [Ignored(run.hook.label, wish) for run in runs if run.effect for wish in run.effect.ignored]
     counted = [(run.hook.label, run.effect) for run in runs if run.effect and (run.enforced or as_if_enforced)]
     for label, effect in counted:
@@ -207,9 +207,9 @@ def merge(
     return said
 
 
-def _add_late(row: EventSpec, run: HookRun, said: Effect, ignored: list[Ignored]) -> None:
+def _add_late(row: EventSpec, run: HookRun, said: HookEffect, ignored: list[Ignored]) -> None:
     """Add what a background hook of an earlier firing has said since; it decides nothing."""
-    effect = run.effect or Effect()
+    effect = run.effect or HookEffect()
     wishes = [f"{effect.decision}: a background hook decides nothing"] if effect.decision != "none" else []
     ignored += [Ignored(run.hook.label, wish) for wish in (*effect.ignored, *wishes)]
     said.context += effect.context if "context" in row.can else []

@@ -18,10 +18,10 @@ from .events import EventSpec
 from .records import Record, made_by, replace
 from .runtime.copies import ATOMS, copied_if_possible
 
-__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Effect", "Health", "Hook", "HookError", "Ignored",
-           "Injection", "Outcome", "Result", "Seal", "Settings", "Source", "Status", "Template",
-           "VerdictPart", "empty_outcome", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of",
-           "strictest", "with_decision", "with_fields"]  # fmt: skip
+__all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Firing", "Health", "Hook", "HookEffect", "HookError",
+           "Ignored", "Injection", "Outcome", "Result", "Seal", "Settings", "Status", "Template", "VerdictPart",
+           "empty_outcome", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of", "strictest",
+           "with_decision", "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
 STRICTNESS: dict[str, int] = {"deny": 3, "ask": 2, "allow": 1, "none": 0}
@@ -184,7 +184,7 @@ class Result(Record, kw_only=False):
         return {**shown, "evidence": dict(self.evidence)} if self.evidence else shown
 
 
-class Effect(Record, frozen=False):
+class HookEffect(Record, frozen=False):
     """What was said: by one reply, at its row; or by all of a firing, merged. The default says nothing."""
 
     decision: Decision = "none"
@@ -202,10 +202,10 @@ class Effect(Record, frozen=False):
     stop_reason: str = ""
     interrupt: bool = False
     ends: bool = False  # whether no further hook runs
-    shadow: Effect | None = None  # what would hold if every hook were enforced, if that is something else
+    shadow: HookEffect | None = None  # what would hold if every hook were enforced, if that is something else
 
 
-NOTHING_SAID = Effect()
+NOTHING_SAID = HookEffect()
 
 
 class Template:
@@ -277,7 +277,7 @@ def _found_out(name: str) -> str:
         return ""
 
 
-class Source:
+class Firing:
     """The firing that an outcome comes from. This class is for an outcome without one: its entries are results."""
 
     __slots__ = ("__dict__",)
@@ -299,7 +299,7 @@ class Source:
         return entries
 
 
-_NO_FIRING: tuple[Source, Sequence[Any], Effect] = (Source(), (), NOTHING_SAID)
+_NO_FIRING: tuple[Firing, Sequence[Any], HookEffect] = (Firing(), (), NOTHING_SAID)
 
 
 class VerdictPart(Generic[_T]):
@@ -332,7 +332,7 @@ class Outcome:
     _template: Template
     _fields: dict[str, Any]
     _whole: dict[str, Any]  # the completed fields; set when they are first read
-    _said: tuple[Source, Sequence[Any], Effect]  # the firing, what became of its hooks, the verdict; set if any ran
+    _said: tuple[Firing, Sequence[Any], HookEffect]  # firing, what became of its hooks, verdict; set if any ran
 
     decision = VerdictPart[Decision]("``deny``, ``ask``, ``allow``, or ``none`` if no hook decided.")
     reason = VerdictPart[str]("Why: the reasons of the hooks that decided.")
@@ -449,7 +449,7 @@ def empty_outcome(template: Template, fields: dict[str, Any]) -> Outcome:
     return outcome
 
 
-def make_outcome(template: Template, fields: dict[str, Any], said: tuple[Source, Sequence[Any], Effect]) -> Outcome:
+def make_outcome(template: Template, fields: dict[str, Any], said: tuple[Firing, Sequence[Any], HookEffect]) -> Outcome:
     """Return the outcome of a firing: its input; and the firing, its list of runs and the verdict."""
     outcome = Outcome()
     outcome._template = template
@@ -459,9 +459,9 @@ def make_outcome(template: Template, fields: dict[str, Any], said: tuple[Source,
 
 
 def _remake(
-    row: EventSpec, fields: dict[str, Any], verdict: Effect, results: tuple[Result, ...], given: Any, writer: Any
+    row: EventSpec, fields: dict[str, Any], verdict: HookEffect, results: tuple[Result, ...], given: Any, writer: Any
 ) -> Outcome:
-    source = Source()
+    source = Firing()
     source.given, source.writer = given, writer
     return make_outcome(Template(row, ""), fields, (source, results, verdict))
 
@@ -469,7 +469,7 @@ def _remake(
 # Functions and no attributes of an outcome: those are the fields of its event.
 
 
-def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any], Effect, Any, int, bool]:
+def facts_of(outcome: Outcome) -> tuple[EventSpec, dict[str, Any], Sequence[Any], HookEffect, Any, int, bool]:
     """Return what an outcome was made of, not copied: for a recorder, which reads it at once and changes nothing.
 
     The row, the fields, what became of each hook, the verdict; the fields before the first change; the depth of the

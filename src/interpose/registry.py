@@ -15,7 +15,7 @@ from .model import Hook
 from .records import Record, made_by, replace
 from .runtime.forks import after_fork
 
-__all__ = ["LAYERS", "Registry", "Scope", "Snapshot"]
+__all__ = ["LAYERS", "Registry", "RegistrySnapshot", "Scope"]
 
 LAYERS = ("local", "project", "user", "fleet", "code")
 """Where a hook can be written, low to high: a lower layer cannot touch a higher one's hooks."""
@@ -33,7 +33,7 @@ class Scope(Record, kw_only=False):
 _NO_SCOPE = Scope()
 
 
-class Snapshot:
+class RegistrySnapshot:
     """The hooks of one moment, by event, in the order of their registration."""
 
     def __init__(self, hooks: Mapping[str, tuple[Hook, ...]], scopes: Mapping[str, Scope]) -> None:
@@ -80,7 +80,7 @@ class Registry:
         self._numbers = itertools.count(1)
         self._limit = limit
         self._changed = changed
-        self.snapshot = Snapshot({}, {})
+        self.snapshot = RegistrySnapshot({}, {})
 
     def _reset_lock(self) -> None:
         """Make a new lock: after a fork a thread of the parent may have held the old one."""
@@ -200,7 +200,7 @@ class Registry:
             was = all_scopes.get(name, _NO_SCOPE)
             overrides = {**was.overrides, **scope.overrides}
             all_scopes[name] = Scope(scope.parent or was.parent, overrides, scope.like or was.like)
-        self.snapshot = Snapshot({event: listed for event, listed in merged.items() if listed}, all_scopes)
+        self.snapshot = RegistrySnapshot({event: listed for event, listed in merged.items() if listed}, all_scopes)
         self._changed()
         return added
 

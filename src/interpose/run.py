@@ -20,7 +20,7 @@ from .event import Event
 from .executors.base import MOST_KEPT, Chain, Executor, kept
 from .handlers import depth, progress
 from .matching.declared_tools import DeclaredCall
-from .model import Hook, Outcome, Result, Source, Status, make_outcome
+from .model import Firing, Hook, Outcome, Result, Status, make_outcome
 from .records import replace
 from .replies import Ended, Failure, Reply, describe, is_plain
 from .routes import Place, Route, Step
@@ -63,7 +63,7 @@ class RunListener(Protocol):
     def run_ends(self, outcome: Outcome | None) -> None: ...  # None: the host was interrupted, hooks may still run
 
 
-class Run(Source):
+class Run(Firing):
     """The state of one firing. One chain at a time changes it."""
 
     __slots__ = ("_careful", "_deep", "_first_began", "_flat", "_spoken", "_step_began", "began", "depth", "executor",

@@ -13,7 +13,7 @@ import pytest
 
 import interpose
 from interpose import Hooks, Reply, deny, model, modify, replies
-from interpose.model import Binding, Effect, Hook, HookError, Ignored, Injection, Outcome, Result, Settings
+from interpose.model import Binding, Hook, HookEffect, HookError, Ignored, Injection, Outcome, Result, Settings
 from interpose.person.permission import Permission
 from interpose.records import Record, replace
 from interpose.replies import Ended, Failure
@@ -184,7 +184,7 @@ def test_every_public_record_is_among_those_that_are_tested() -> None:
     public = [getattr(module, name) for module in (model, replies) for name in module.__all__]
 
     records = {kind for kind in public if isinstance(kind, type) and issubclass(kind, Record)}
-    records.remove(Effect)  # a part of a run until its outcome is made, which gives out copies
+    records.remove(HookEffect)  # a part of a run until its outcome is made, which gives out copies
     assert records - {type(record) for record in [*RECORDS, HOOK]} == set()
 
 

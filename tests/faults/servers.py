@@ -11,7 +11,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from interpose.server.frames import MAGIC, Answer, Request
+from interpose.server.frames import MAGIC, FireAnswer, FireRequest
 from interpose.server.installation import this_installation
 
 PATIENCE = 60
@@ -50,10 +50,10 @@ class Home:
         )  # fmt: skip
         return done.returncode, done.stdout, done.stderr
 
-    def request(self, arguments: Sequence[str], data: bytes = b"", **changes: Any) -> Request:
+    def request(self, arguments: Sequence[str], data: bytes = b"", **changes: Any) -> FireRequest:
         variables: Mapping[str, str] = changes.pop("variables", {})
         environment = {os.fsencode(k): os.fsencode(v) for k, v in {**self.environment, **variables}.items()}
-        made = Request(this_installation(), os.getpid(), os.getppid(), 0o022, str(self.project), list(arguments),
+        made = FireRequest(this_installation(), os.getpid(), os.getppid(), 0o022, str(self.project), list(arguments),
                        environment, data)  # fmt: skip
         return made._replace(**changes)
 
@@ -63,19 +63,19 @@ class Home:
         connection.connect(str(self.socket))
         return connection
 
-    def send(self, request: Request) -> socket.socket:
+    def send(self, request: FireRequest) -> socket.socket:
         body = request.write()
         connection = self.connect()
         connection.sendall(MAGIC + len(body).to_bytes(4, "big") + body)
         return connection
 
-    def ask(self, arguments: Sequence[str], data: bytes = b"", **changes: Any) -> Answer | tuple[str, str]:
+    def ask(self, arguments: Sequence[str], data: bytes = b"", **changes: Any) -> FireAnswer | tuple[str, str]:
         """Return the answer of the server; or the letter and the text of what it says instead."""
         with self.send(self.request(arguments, data, **changes)) as connection:
             return said(connection)
 
 
-def said(connection: socket.socket) -> Answer | tuple[str, str]:
+def said(connection: socket.socket) -> FireAnswer | tuple[str, str]:
     """Return what the server says on a connection to the end."""
     got = b""
     while part := connection.recv(65536):
@@ -83,7 +83,7 @@ def said(connection: socket.socket) -> Answer | tuple[str, str]:
     if got[:1] == b"A":
         got = got[1:].lstrip(b".")
     kind, text = got[:1], got[5 : 5 + int.from_bytes(got[1:5], "big")]  # a sign of life may follow
-    return Answer.read(text) if kind == b"=" else (kind.decode(), text.decode())
+    return FireAnswer.read(text) if kind == b"=" else (kind.decode(), text.decode())
 
 
 @contextmanager

@@ -677,7 +677,7 @@ def test_what_comes_too_late_for_a_writer_is_written_by_another(path):
         host.fire(**do(0))
         writer = host.store._writer
         writer.stop(5)
-        late = entries.Entry('{"input":{"tool_input":{"command":1}}}')
+        late = entries.PendingRecord('{"input":{"tool_input":{"command":1}}}')
         late.completion = Completion()
         writer.put(late)
         late.completion.block(5)
@@ -694,7 +694,7 @@ def test_what_comes_when_no_thread_can_be_had_any_more_is_counted_and_told(path,
         writer = host.store._writer
         writer.stop(5)
         patched.setattr(threading.Thread, "start", refuse)
-        late = entries.Entry("{}")
+        late = entries.PendingRecord("{}")
         late.completion = Completion()
         writer.put(late)
         with pytest.raises(StoreDown, match="closed"):

@@ -15,7 +15,7 @@ import pytest
 from tests.faults.servers import COLD, THIN, Home, a_home, is_asleep, processes_below, said, serving, wait_until
 
 from interpose.errors import UsageError
-from interpose.server.frames import LONGEST, MAGIC, Answer
+from interpose.server.frames import LONGEST, MAGIC, FireAnswer
 from interpose.server.places import prepare_folder, socket_path
 
 pytestmark = pytest.mark.slow
@@ -97,8 +97,8 @@ def event(tool: str, **tool_input: str) -> bytes:
 NAMED = ["--reply", "native", "--config", "hooks.yaml"]
 
 
-def reason(answer: Answer | tuple[str, str]) -> str:
-    assert isinstance(answer, Answer), answer
+def reason(answer: FireAnswer | tuple[str, str]) -> str:
+    assert isinstance(answer, FireAnswer), answer
     return answer.errors.decode().strip()
 
 
@@ -129,7 +129,7 @@ def test_the_answer_is_that_of_a_process_of_its_own(served: Home, call: str) -> 
     directly = served.ask(arguments, data)
 
     assert by_client == by_itself
-    assert isinstance(directly, Answer)
+    assert isinstance(directly, FireAnswer)
     assert timeless(directly) == by_itself
 
 
@@ -175,11 +175,11 @@ def test_what_the_caller_switches_off_is_off_for_this_caller_alone(served: Home)
     on = served.ask(NAMED, danger)
     deep = served.ask(by_hand, danger, variables={"INTERPOSE_DEPTH": "8"})
 
-    assert isinstance(off, Answer)
+    assert isinstance(off, FireAnswer)
     assert off.status == 0
-    assert isinstance(on, Answer)
+    assert isinstance(on, FireAnswer)
     assert on.status == 2
-    assert isinstance(deep, Answer)
+    assert isinstance(deep, FireAnswer)
     assert "deep" in json.loads(deep.output)["reason"]
 
 
@@ -213,14 +213,14 @@ def test_a_changed_configuration_holds_from_the_next_event_on(served: Home) -> N
 
     for text in ("hooks: {}\n", "hooks: [\n"):
         served.write(text, "changing.yaml")
-        assert served.ask(arguments, event("Bash", command="rm -rf /")) == Answer(
+        assert served.ask(arguments, event("Bash", command="rm -rf /")) == FireAnswer(
             *served.run([*COLD, *arguments], event("Bash", command="rm -rf /"))
         )
     os.unlink(path)
     gone = served.ask(arguments, event("Bash", command="ls"))
 
     assert reason(before) == "no rm"
-    assert isinstance(gone, Answer)
+    assert isinstance(gone, FireAnswer)
     assert gone.status == 2
 
 
@@ -236,7 +236,7 @@ def test_an_event_under_way_ends_with_the_hooks_that_it_began_with(served: Home)
         go.touch()
         answer = said(connection)
 
-    assert meanwhile == Answer(0, b"", b"")
+    assert meanwhile == FireAnswer(0, b"", b"")
     assert reason(answer) == "waited"
 
 
@@ -254,7 +254,7 @@ def test_every_event_of_many_clients_has_the_configuration_that_was_there_when_i
         while not stop.is_set():
             oldest = written[0]
             answer = served.ask(["--reply", "native", "--config", "changing.yaml"], event("Bash"))
-            if not isinstance(answer, Answer) or answer.status != 2 or int(answer.errors) < oldest:
+            if not isinstance(answer, FireAnswer) or answer.status != 2 or int(answer.errors) < oldest:
                 wrong.append((oldest, answer))
             answers[threading.current_thread().name] += 1
 
@@ -287,7 +287,7 @@ def test_what_is_trusted_is_looked_at_before_every_event(served: Home) -> None:
     def trust() -> Path:
         return Path(served.run([sys.executable, "-c", code])[1].decode().strip())
 
-    def both() -> tuple[Answer | tuple[str, str], tuple[int, bytes, bytes]]:
+    def both() -> tuple[FireAnswer | tuple[str, str], tuple[int, bytes, bytes]]:
         resident = served.ask(arguments, danger, directory=str(project))
         return resident, served.run([*COLD, *arguments], danger, project)
 
@@ -309,7 +309,7 @@ def test_what_is_trusted_is_looked_at_before_every_event(served: Home) -> None:
     answers.append(both())
 
     for resident, cold in answers:
-        assert resident == Answer(*cold)
+        assert resident == FireAnswer(*cold)
     said = [reason(resident).rpartition("\n")[2] for resident, _ in answers]
     assert "no trusted configuration was found" in said[0]
     assert said[1:5] == ["no rm"] * 4
@@ -322,7 +322,7 @@ def test_a_hook_that_hangs_is_denied_in_time_and_its_process_replaced(served: Ho
     hung = served.ask(NAMED, event("Hangs"))
     after = reason(served.ask(NAMED, event("Told"))).split()[0]
 
-    assert isinstance(hung, Answer)
+    assert isinstance(hung, FireAnswer)
     assert hung.status == 2
     assert before != after
 
@@ -337,15 +337,15 @@ def test_what_a_hook_prints_is_in_the_answer_of_its_own_event(served: Home) -> N
     answers = [served.ask(NAMED, event("Prints")) for _ in range(2)]
     closed = served.ask(NAMED, event("Prints", close="yes"))
 
-    assert answers == [Answer(0, b"", b"to one to two printed\n")] * 2
-    assert isinstance(closed, Answer)
+    assert answers == [FireAnswer(0, b"", b"to one to two printed\n")] * 2
+    assert isinstance(closed, FireAnswer)
     assert reason(served.ask(NAMED, event("Bash", command="rm -rf /"))) == "no rm"
 
 
 def test_a_hook_that_writes_to_the_original_standard_output_does_not_spoil_the_reply(served: Home) -> None:
     cold = served.run([*COLD, *NAMED], event("Spoils"))
 
-    assert [served.ask(NAMED, event("Spoils")) for _ in range(3)] == [Answer(*cold)] * 3
+    assert [served.ask(NAMED, event("Spoils")) for _ in range(3)] == [FireAnswer(*cold)] * 3
     assert json.loads(cold[1]) == {"decision": "deny", "reason": "spoilt"}
 
 
@@ -452,7 +452,7 @@ def test_a_server_that_is_stopped_answers_what_is_under_way_and_leaves_nothing()
         assert busy == ("R", "the resident engine has too many events under way (so this denies)")
         assert meanwhile[0] == 2
         assert reason(answers[0]) == "waited"
-        assert isinstance(answers[1], tuple | Answer)
+        assert isinstance(answers[1], tuple | FireAnswer)
         assert left
         assert not any(os.path.exists(f"/proc/{pid}") for pid in left)
         assert sorted(os.listdir(home.serve_folder)) == ["lock"]
@@ -501,7 +501,7 @@ def test_a_configuration_that_asks_for_it_has_the_server_started_for_the_next_ev
         finally:
             stopped = home.run([sys.executable, "-P", "-m", "interpose.cli", "serve", "--stop"])
 
-        assert second == Answer(*first)
+        assert second == FireAnswer(*first)
         assert stopped == (0, b"", b"")
         assert not home.socket.exists()
 
@@ -549,7 +549,7 @@ def test_a_full_disk_changes_no_answer() -> None:
                         pass
                 danger = event("Bash", command="rm -rf /")
 
-                assert home.ask(NAMED, danger) == Answer(*home.run([*COLD, *NAMED], danger))
+                assert home.ask(NAMED, danger) == FireAnswer(*home.run([*COLD, *NAMED], danger))
             assert not home.socket.exists()
         finally:
             subprocess.run(["umount", "-l", str(state)], check=True)
@@ -582,7 +582,7 @@ def test_a_thousand_clients_at_once_are_answered_or_refused() -> None:
         for connection in connections:
             connection.close()
 
-    right = [answer for answer in answers if isinstance(answer, Answer) and answer.status == 2]
+    right = [answer for answer in answers if isinstance(answer, FireAnswer) and answer.status == 2]
     refused = answers.count(("R", "the resident engine has too many events under way (so this denies)"))
     declined = answers.count(("D", "no engine process was free for it"))  # after 10 s, on a machine that is this slow
     assert len(right) + declined >= 900

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from tests.faults.servers import PATIENCE, THIN, Home, a_home, said, serving, wait_until
 
-from interpose.server.frames import Answer
+from interpose.server.frames import FireAnswer
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +44,7 @@ def takes_over(event):
 """
 EVIL_HOOKS = "hooks: {PreToolUse: [{name: evil, matcher: Evil, handler: evil.takes_over}]}\n"
 FOUND = ["--reply", "native"]
-DENIED = Answer(2, b'{"decision":"deny","reason":"no rm"}\n', b"no rm\n")
+DENIED = FireAnswer(2, b'{"decision":"deny","reason":"no rm"}\n', b"no rm\n")
 
 
 def event(tool: str, **tool_input: str) -> bytes:
@@ -97,7 +97,7 @@ def test_a_file_that_a_program_names_is_loaded_in_no_process_that_answers_for_th
 
         after = [home.ask(FOUND, DANGER) for _ in range(3)]
 
-    assert (before, attack) == (DENIED, Answer(0, b"", b""))
+    assert (before, attack) == (DENIED, FireAnswer(0, b"", b""))
     assert after == [DENIED] * 3
 
 
@@ -118,7 +118,7 @@ def test_what_another_home_trusts_is_loaded_in_no_process_that_answers_for_this_
 
         after = [home.ask(FOUND, DANGER) for _ in range(3)]
 
-    assert isinstance(attack, Answer)
+    assert isinstance(attack, FireAnswer)
     assert attack.status == 0, attack
     assert after == [DENIED] * 3
 
@@ -133,9 +133,9 @@ def test_what_a_program_switches_off_for_itself_is_on_for_an_agent_with_the_same
 
         after = home.ask(FOUND, DANGER, variables=off)
 
-    assert isinstance(attack, Answer)
+    assert isinstance(attack, FireAnswer)
     assert attack.status == 0
-    assert isinstance(after, Answer)
+    assert isinstance(after, FireAnswer)
     assert (after.status, after.output) == (DENIED.status, DENIED.output)
 
 
@@ -185,7 +185,7 @@ def test_a_client_for_which_no_process_is_free_decides_by_itself(home: Home) -> 
 
     assert declined == ("D", "no engine process was free for it")
     assert cold == tuple(DENIED)
-    assert answers == [Answer(0, b"", b"")] * 8
+    assert answers == [FireAnswer(0, b"", b"")] * 8
 
 
 def test_an_event_that_takes_longer_than_a_long_limit_is_refused(home: Home) -> None:

@@ -15,7 +15,7 @@ import pytest
 from tests.faults.servers import COLD, PATIENCE, THIN, Home, a_home, processes_below, said, serving, wait_until
 
 import interpose
-from interpose.server.frames import MAGIC, Answer
+from interpose.server.frames import MAGIC, FireAnswer
 
 pytestmark = pytest.mark.slow
 
@@ -279,8 +279,8 @@ def test_a_client_that_does_not_read_a_long_answer_holds_up_no_other(home: Home)
         others = [home.ask(NAMED, event()) for _ in range(3)]
         answer = said(deaf)
 
-    assert {one.status for one in others if isinstance(one, Answer)} == {2}
-    assert isinstance(answer, Answer)
+    assert {one.status for one in others if isinstance(one, FireAnswer)} == {2}
+    assert isinstance(answer, FireAnswer)
     assert len(answer.errors) > 300_000
 
 
@@ -375,7 +375,7 @@ def test_a_connection_that_says_nothing_keeps_a_server_from_nothing(home: Home) 
             connection.close()
 
         assert server.wait(PATIENCE) == 0, "it ends by itself"
-    assert isinstance(answer, Answer)
+    assert isinstance(answer, FireAnswer)
     assert answer.status == 2
 
 

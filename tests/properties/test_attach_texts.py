@@ -9,12 +9,12 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from interpose.attach.agents import find_agent
-from interpose.attach.entry import MARK, Entry
+from interpose.attach.entry import MARK, SettingsEntry
 from interpose.attach.json_edit import JsonText
 from interpose.attach.shapes import JsonHooks, TomlHooks, YamlHooks, toml_flat
 
 ENTRIES = [
-    Entry(name, name, f"/bin/sh -c 'o=$(x {name} --reply claude)' {MARK}", 60)
+    SettingsEntry(name, name, f"/bin/sh -c 'o=$(x {name} --reply claude)' {MARK}", 60)
     for name in ("PreToolUse", "Stop", "A \"b\" 'c'")
 ]
 

@@ -13,7 +13,7 @@ from interpose.event import Event, event_of
 from interpose.events import TABLE
 from interpose.model import Template
 from interpose.replies import HookFailed, clean
-from interpose.scripts import Commands, Line, Reference, ScriptHandler, ScriptHost, fill, parse
+from interpose.scripts import Commands, Reference, ScriptHandler, ScriptHost, ScriptLine, fill, parse
 from interpose.scripts.lines import joined
 
 COMMANDS = Commands()
@@ -34,10 +34,10 @@ references = st.builds(
     st.lists(st.from_regex(r"[A-Za-z0-9_-]{1,4}", fullmatch=True), max_size=3).map(tuple),
 )
 templates = st.lists(texts | references, max_size=5).map(joined)
-lines = st.builds(Line, events, st.just("any"), st.lists(templates, max_size=4).map(tuple))
+lines = st.builds(ScriptLine, events, st.just("any"), st.lists(templates, max_size=4).map(tuple))
 
 
-def read(text: str) -> list[Line]:
+def read(text: str) -> list[ScriptLine]:
     return parse(text, source="my.arma", table=TABLE, commands=COMMANDS)
 
 
@@ -75,7 +75,7 @@ def test_a_bad_line_is_found_wherever_it_stands(before: list[str], after: str) -
 
 
 @given(lines)
-def test_a_line_that_is_written_out_is_read_back(line: Line) -> None:
+def test_a_line_that_is_written_out_is_read_back(line: ScriptLine) -> None:
     """S0-84: whatever an argument holds, its quotes keep it one argument."""
     [found] = read(line.render())
 
@@ -84,12 +84,12 @@ def test_a_line_that_is_written_out_is_read_back(line: Line) -> None:
 
 
 @given(lines, st.sampled_from(["  # a comment", "\t", " #'", "\r", "\r\n"]))
-def test_blanks_and_comments_after_a_line_change_nothing(line: Line, after: str) -> None:
+def test_blanks_and_comments_after_a_line_change_nothing(line: ScriptLine, after: str) -> None:
     assert read(f"\t {line.render()}{after}") == [line]
 
 
 @given(lines, texts | st.sampled_from(['"', "' x", "$tool", "${args}", "a\nb", "/deny", "# x", "a b", "\\"]))
-def test_no_value_changes_the_number_of_arguments_or_is_read_again(line: Line, value: str) -> None:
+def test_no_value_changes_the_number_of_arguments_or_is_read_again(line: ScriptLine, value: str) -> None:
     """S0-83: a text is filled in as it is, in its own argument."""
     event = tool_event(value)
     [found] = read(line.render())
@@ -121,7 +121,7 @@ def test_whatever_an_event_holds_a_line_that_denies_denies(value: Any) -> None:
 @given(st.dictionaries(texts, st.sampled_from(["allow", "ask", "deny"]) | things, max_size=3), texts)
 def test_only_the_word_allow_lets_an_action_through(permissions: Any, name: str) -> None:
     """S0-86"""
-    [line] = read(Line("pre:tool", "perms", (("check",), joined([name]))).render())
+    [line] = read(ScriptLine("pre:tool", "perms", (("check",), joined([name]))).render())
 
     reply = ScriptHandler(COMMANDS, ScriptHost(permissions=permissions)).run(line, tool_event({}))
 

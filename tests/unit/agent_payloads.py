@@ -6,7 +6,7 @@ from typing import Any
 
 from interpose import Hooks, allow, ask, context, deny, modify
 from interpose.dialects.agents import AgentDialect
-from interpose.dialects.agents.contract import AgentEvent, Answer, HookExit, Prediction
+from interpose.dialects.agents.contract import AgentEvent, HookExit, HookOutput, Prediction
 from interpose.events import TABLE
 from interpose.model import Outcome
 
@@ -197,18 +197,18 @@ def fired(event: AgentEvent, answer: Any) -> list[Outcome]:
     return [hooks.fire_sync(event.event, **fields) for fields in (event.fields, *event.more)]
 
 
-def answered(dialect: AgentDialect, own: str, answer: Any, payload: dict[str, Any] | None = None) -> Answer:
+def answered(dialect: AgentDialect, own: str, answer: Any, payload: dict[str, Any] | None = None) -> HookOutput:
     """Return what an agent is answered if one hook answers so."""
     event = dialect.read_event(own, payload if payload is not None else payload_of(dialect, own))
     return dialect.write_answer(event, *fired(event, answer))
 
 
-def foreseen(dialect: AgentDialect, own: str, answer: Answer) -> Prediction:
+def foreseen(dialect: AgentDialect, own: str, answer: HookOutput) -> Prediction:
     """Return what the agent does with an answer."""
     return dialect.predict(own, HookExit(answer.stdout, answer.stderr, answer.status))
 
 
-def has_effect(dialect: AgentDialect, own: str, effect: str, said: Answer) -> bool:
+def has_effect(dialect: AgentDialect, own: str, effect: str, said: HookOutput) -> bool:
     """Return whether an answer has the effect that it was written for, as the agent is known."""
     event, seen = dialect.EVENTS[own], foreseen(dialect, own, said)
     sees, words = seen.model_sees, str(getattr(dialect, "CAN", {}).get(own, "deny grant")).split()

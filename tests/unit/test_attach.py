@@ -10,10 +10,10 @@ import pytest
 import yaml
 from tests.unit import attach_files
 
-from interpose.attach.agents import AGENTS, Agent, Scope, find_agent, found_agents
+from interpose.attach.agents import AGENTS, CodingAgent, Scope, find_agent, found_agents
 from interpose.attach.attachment import detach, find_attachments, plan, states_of, write
 from interpose.attach.codex import disarmed, hash_of
-from interpose.attach.entry import MARK, Entry, make_entries
+from interpose.attach.entry import MARK, SettingsEntry, make_entries
 from interpose.attach.errors import BadSettings
 from interpose.attach.json_edit import JsonText
 from interpose.attach.record import attachments
@@ -35,7 +35,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "a project"
 
 
-def entries_for(name: str) -> list[Entry]:
+def entries_for(name: str) -> list[SettingsEntry]:
     agent, dialect = find_agent(name), agent_dialect(name)
     return make_entries(name, dialect.EVENTS, dialect.write_failure, agent.deadlines, ["/opt/my tools/it's client"],
                         in_posix_shell=agent.in_posix_shell)  # fmt: skip
@@ -47,7 +47,7 @@ def attach(name: str, project: Path, scope: Scope = "local", **more: Any) -> str
     return made.key
 
 
-def settings(agent: Agent, project: Path, scope: Scope = "local") -> Path:
+def settings(agent: CodingAgent, project: Path, scope: Scope = "local") -> Path:
     return Path(agent.path(scope, str(project)))
 
 
@@ -56,7 +56,7 @@ def tree(folder: Path) -> dict[str, bytes | None]:
             for path in sorted(folder.rglob("*")) if ".local" not in path.parts}  # fmt: skip
 
 
-def scope_of(agent: Agent) -> Scope:
+def scope_of(agent: CodingAgent) -> Scope:
     return "local" if "local" in agent.places else "user" if "user" in agent.places else "shared"
 
 

@@ -13,7 +13,7 @@ from interpose.dialects.claude import LONGEST_TEXT, answers, variables, write
 from interpose.event import Event
 from interpose.event import event_of as make_event
 from interpose.events import TABLE, EventSpec
-from interpose.model import Effect, Hook, Template
+from interpose.model import Hook, HookEffect, Template
 from interpose.replies import Ended, Failure
 
 PRE = "PreToolUse"
@@ -55,12 +55,12 @@ def permission(decision: str, reason: str = "") -> dict[str, Any]:
     return specific(permissionDecision=decision, permissionDecisionReason=reason)
 
 
-def what_happens(event: str, found: Reply | Failure) -> Effect:
+def what_happens(event: str, found: Reply | Failure) -> HookEffect:
     """What the engine makes of it for a hook that was declared in this dialect."""
     row = row_of(event)
     if isinstance(found, Reply):
         return weigh(row, found)
-    return on_failure(row, Hook(row=row, handler="x", on_error="log"), found, "log") or Effect()
+    return on_failure(row, Hook(row=row, handler="x", on_error="log"), found, "log") or HookEffect()
 
 
 # Exit status and standard output, for an event that can be denied.

@@ -2,7 +2,7 @@
 
 import pytest
 
-from interpose.cli.render.table import Column, Table, display_width, fit_text, pad_text, print_table, wrap_text
+from interpose.cli.render.table import Column, PrintedTable, display_width, fit_text, pad_text, print_table, wrap_text
 
 ROWS = [("PreToolUse", "guard", "rm -rf is denied everywhere"), ("Stop", "tests", "")]
 
@@ -94,7 +94,7 @@ def test_a_column_that_fills_the_line_is_cut_at_its_end(terminal, capsys):
 
 
 def test_a_table_that_is_printed_page_by_page_has_one_heading_and_grows(terminal, capsys):
-    table = Table([Column("ID"), Column("WHY", fills=True)], keep_empty=True)
+    table = PrintedTable([Column("ID"), Column("WHY", fills=True)], keep_empty=True)
     for page in ([("1", "")], [("1000", "x")]):
         table.fit(page)
         table.print_rows(page)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from interpose.matching.shell import Command, read_line
+from interpose.matching.shell import ShellCommand, read_line
 from interpose.matching.shell.words import MANY, ONE
 from interpose.policies.effects.rows import Arguments, Found, Program, Row, apply_rows, parse
 
@@ -17,7 +17,7 @@ def found(program: Program, line: str, name: str = "prog") -> list[tuple[str, st
 
 def parsed(text: str, spec: str) -> Arguments:
     words = text.split()
-    return parse("prog", words, spec, Command(("prog", *words)))
+    return parse("prog", words, spec, ShellCommand(("prog", *words)))
 
 
 @pytest.mark.parametrize(

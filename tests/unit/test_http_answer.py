@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from interpose.handlers._http_answer import LARGEST_BODY, AnswerReader, BadAnswer
+from interpose.handlers._http_answer import LARGEST_BODY, AnswerReader, BadResponse
 
 WHOLE = [
     (b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", b"{}", True),
@@ -40,7 +40,7 @@ def test_any_bytes_are_an_answer_or_refused(data):
     try:
         reader.feed(data)
         reader.end()
-    except BadAnswer as error:
+    except BadResponse as error:
         refused = error.code
 
     assert reader.complete or refused in ("http_bad_answer", "http_cut_off", "http_too_large")
@@ -67,7 +67,7 @@ def test_any_bytes_are_an_answer_or_refused(data):
     ],
 )
 def test_what_is_no_answer_is_refused(data):
-    with pytest.raises(BadAnswer) as error:
+    with pytest.raises(BadResponse) as error:
         AnswerReader().feed(data)
 
     assert error.value.code == "http_bad_answer"
@@ -83,7 +83,7 @@ def test_what_is_no_answer_is_refused(data):
     ],
 )
 def test_every_part_has_a_limit(data):
-    with pytest.raises(BadAnswer) as error:
+    with pytest.raises(BadResponse) as error:
         AnswerReader().feed(data)
 
     assert error.value.code == "http_too_large"

@@ -10,7 +10,7 @@ import pytest
 
 from interpose import Hooks
 from interpose.policies import POLICIES, find_policy
-from interpose.policies.cases import CWD, HOME, RESULTS, Case, cases_of
+from interpose.policies.cases import CWD, HOME, RESULTS, PolicyCase, cases_of
 
 _SESSIONS = count()
 
@@ -22,7 +22,7 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", CWD)
 
 
-def result_of(policy: str, case: Case, state_home: str) -> tuple[str, str]:
+def result_of(policy: str, case: PolicyCase, state_home: str) -> tuple[str, str]:
     """Return what a policy does about a case, and why."""
     hooks = Hooks()
     hooks.use(policy, **case.options)

@@ -10,11 +10,11 @@ from tests.tables import rows
 
 from interpose import Hooks
 from interpose.errors import BadHook
-from interpose.matching.shell import Command, read_line
+from interpose.matching.shell import ShellCommand, read_line
 from interpose.policies.call import Call
 from interpose.policies.effects import Effect, effects_of_line
 from interpose.policies.effects.downloads import is_download_and_run, is_well_known_installer
-from interpose.policies.effects.flow import Brought, Origin, follow
+from interpose.policies.effects.flow import Brought, DataOrigin, follow
 from interpose.policies.effects.rows import Program
 from interpose.policies.effects.tables import network, packages
 from interpose.policies.effects.tables.installers import INSTALLERS
@@ -22,10 +22,10 @@ from interpose.policies.effects.tables.network import fetches
 from interpose.policies.lookalikes import is_one_off, what_is_wrong
 from interpose.policies.places import hosts_of_effect, place_of_host
 
-KEY = Origin("secret", "key")
+KEY = DataOrigin("secret", "key")
 
 
-def secrets(command: Command) -> Iterator[Brought]:
+def secrets(command: ShellCommand) -> Iterator[Brought]:
     if command.name == "cat" and "key" in command.parts:
         yield Brought(KEY)
 

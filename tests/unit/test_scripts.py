@@ -19,7 +19,7 @@ from interpose.events import TABLE, EventSpec
 from interpose.model import Hook, Template
 from interpose.records import replace
 from interpose.replies import HookFailed
-from interpose.scripts import Commands, Line, Reference, ScriptHandler, ScriptHost, doubts, fill, parse
+from interpose.scripts import Commands, Reference, ScriptHandler, ScriptHost, ScriptLine, doubts, fill, parse
 from interpose.scripts import handler as handler_module
 from interpose.scripts.parse import LONGEST_LINE, MOST_BYTES, MOST_LINES, MOST_PROBLEMS
 
@@ -34,11 +34,11 @@ QUOTE_IT = "put text with blanks in quotes"
 SUBJECTS = "a subject is a name, names with |, a glob, or re: and a regular expression"
 
 
-def read(text: str, commands: Commands | None = None) -> list[Line]:
+def read(text: str, commands: Commands | None = None) -> list[ScriptLine]:
     return parse(text, source="my.arma", table=TABLE, commands=commands or Commands())
 
 
-def read_line(text: str, commands: Commands | None = None) -> Line:
+def read_line(text: str, commands: Commands | None = None) -> ScriptLine:
     [line] = read(text, commands)
     return line
 
@@ -75,9 +75,9 @@ def shell(**fields: Any) -> Event:
 def test_the_three_lines_of_the_seed_are_read_as_they_stand() -> None:
     """S0-81, S0-84: a line is a point, a command and its arguments; quotes keep blanks together."""
     assert read(SEED) == [
-        Line("pre:message", "log", (("debug",), ("Sending: ", Reference("prompt")))),
-        Line("pre:tool:shell", "perms", (("check",), ("shellExec",))),
-        Line("post:agent:complete", "notify", (("Agent ", Reference("agent"), " finished"),)),
+        ScriptLine("pre:message", "log", (("debug",), ("Sending: ", Reference("prompt")))),
+        ScriptLine("pre:tool:shell", "perms", (("check",), ("shellExec",))),
+        ScriptLine("post:agent:complete", "notify", (("Agent ", Reference("agent"), " finished"),)),
     ]
 
 

@@ -17,7 +17,7 @@ from interpose import Hooks, UsageError
 from interpose.decide import HookRun
 from interpose.dialects import native
 from interpose.events import TABLE
-from interpose.model import Effect, HookError
+from interpose.model import HookEffect, HookError
 from interpose.routes import RouteInputs, Step
 from interpose.telemetry import start_tracing
 from interpose.telemetry.attributes import LONGEST, LONGEST_READ, MOST_NAMES, Words, of_firing, of_hook, of_run
@@ -150,7 +150,7 @@ def test_a_hook_says_where_it_comes_from() -> None:
 
 def test_a_run_that_failed_says_its_code_and_not_its_text() -> None:
     hook = Hooks().register("Stop", unchanged)
-    effect = Effect()
+    effect = HookEffect()
     effect.decision, effect.reason = "deny", "because"
 
     said = of_run(HookRun(hook, "failed", 0.1, effect, HookError("long story", "bad_output")), Words(str.upper))

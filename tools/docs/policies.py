@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from interpose.cli.policies.show import RESULTS, examples_of, visible
 from interpose.policies import GROUPS, Policy, find_policy
-from interpose.policies.cases import Case
+from interpose.policies.cases import PolicyCase
 from interpose.policies.parameters import written
 from interpose.policies.reading import COMMON, HOOK_OPTIONS
 
@@ -69,7 +69,7 @@ def _parameters(policy: Policy) -> str:
     )
 
 
-def _example(case: Case) -> str:
+def _example(case: PolicyCase) -> str:
     """Return a case as a line: the result, the command or call, and the parameters that it needs."""
     text = visible(case.text).replace("```", "'''")
     text = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

@@ -11,7 +11,7 @@ import agent_framework as af
 
 from interpose import Hooks, Session, UsageError
 
-from .agent_framework_model import Governed, ModelCalls, changed, said, shown
+from .agent_framework_model import ModelCalls, SessionMiddleware, changed, said, shown
 from .base import Adapter, Ask, Refused, Unfinished, check_version, current_session, merge_input
 
 __all__ = ["middleware"]
@@ -34,7 +34,7 @@ def middleware(
         return af.MiddlewareBundle([_Runs(adapter), ModelCalls(adapter), _Tools(adapter)])
 
 
-class _Runs(Governed, af.AgentMiddleware):
+class _Runs(SessionMiddleware, af.AgentMiddleware):
     async def process(self, context: Any, call_next: Any) -> None:
         client = getattr(context.agent, "client", None)
         if not (isinstance(client, af.ChatMiddlewareLayer) and isinstance(client, af.FunctionInvocationLayer)):
@@ -80,7 +80,7 @@ class _Runs(Governed, af.AgentMiddleware):
         return stop.keep_going
 
 
-class _Tools(Governed, af.FunctionMiddleware):
+class _Tools(SessionMiddleware, af.FunctionMiddleware):
     async def process(self, context: Any, call_next: Any) -> None:
         function, call_id = context.function, context.metadata.get("call_id")
         try:

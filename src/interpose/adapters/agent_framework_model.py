@@ -11,10 +11,10 @@ from interpose import Session
 
 from .base import Adapter
 
-__all__ = ["Governed", "ModelCalls", "changed", "said", "shown"]
+__all__ = ["ModelCalls", "SessionMiddleware", "changed", "said", "shown"]
 
 
-class Governed:
+class SessionMiddleware:
     """A middleware; it finds the session of what it is called for."""
 
     def __init__(self, adapter: Adapter) -> None:
@@ -25,7 +25,7 @@ class Governed:
         return await self.adapter.session(context.session.session_id)
 
 
-class ModelCalls(Governed, af.ChatMiddleware):
+class ModelCalls(SessionMiddleware, af.ChatMiddleware):
     """Puts hooks around calls of the model."""
 
     async def process(self, context: Any, call_next: Any) -> None:

@@ -15,7 +15,7 @@ from claude_agent_sdk import ClaudeAgentOptions, HookMatcher, PermissionResultDe
 from interpose import Session, deny
 
 from .base import Adapter, Agents, Ask, HooksOrPath, Refused
-from .claude_agent_sdk_calls import Calls
+from .claude_agent_sdk_calls import SdkCalls
 
 __all__ = ["options"]
 
@@ -50,7 +50,7 @@ class _Governor:
 
     def __init__(self, adapter: Adapter, base: ClaudeAgentOptions) -> None:
         self.adapter, self.person = adapter, base.can_use_tool
-        self.calls = Calls(adapter, base.mcp_servers)
+        self.calls = SdkCalls(adapter, base.mcp_servers)
 
     async def fire(self, given: Any, tool_use_id: str | None, context: Any) -> Any:
         """Answer one event of Claude Code; an error of this adapter denies, or ends the turn."""

@@ -10,11 +10,11 @@ from interpose import Answer, BegunAgent, BegunTool, Session
 
 from .base import Adapter, Refused
 
-__all__ = ["Call", "Calls"]
+__all__ = ["SdkCall", "SdkCalls"]
 
 
 @dataclass
-class Call:
+class SdkCall:
     """A call that Claude Code makes, and the subagent that it runs, if it does."""
 
     begun: BegunTool
@@ -38,27 +38,27 @@ class Call:
             await self.begun.failed(error)
 
 
-class Calls:
+class SdkCalls:
     """The calls of all sessions that have the same options. ``servers`` are the MCP servers of the options."""
 
     def __init__(self, adapter: Adapter, servers: Any) -> None:
         self._adapter = adapter
         known = servers if isinstance(servers, Mapping) else {}
         self._own = [f"mcp__{name}__" for name, one in known.items() if one.get("type") == "sdk"]
-        self._running: dict[str, Call] = {}
+        self._running: dict[str, SdkCall] = {}
 
-    def __iter__(self) -> Iterator[Call]:
+    def __iter__(self) -> Iterator[SdkCall]:
         return iter(list(self._running.values()))
 
-    def find(self, id: str) -> Call | None:
+    def find(self, id: str) -> SdkCall | None:
         """Return a call that has begun and not ended."""
         return self._running.get(id)
 
-    def pop(self, id: str) -> Call | None:
+    def pop(self, id: str) -> SdkCall | None:
         """Return a call that ends now."""
         return self._running.pop(id, None)
 
-    def take(self, id: str) -> Call:
+    def take(self, id: str) -> SdkCall:
         """Return a call that ends now; raise Refused if it has not begun."""
         if id not in self._running:
             raise Refused("hooks have not seen this call before it ran")
@@ -73,12 +73,12 @@ class Calls:
         name, key = given["tool_name"], given["tool_use_id"]
         self._declare(name)
         begun = await self._adapter.begin(session, name, given["tool_input"], id=key)
-        call = self._running[key] = Call(begun, session, "agent_id" not in given)
+        call = self._running[key] = SdkCall(begun, session, "agent_id" not in given)
         if begun.state == "run":
             await self.begin_agent(call)
         return begun
 
-    async def begin_agent(self, call: Call) -> None:
+    async def begin_agent(self, call: SdkCall) -> None:
         """Begin the subagent of a call that may run, if it runs one; raise Refused if that is denied."""
         begun, known = call.begun, self._adapter.agents
         name = known.get(begun.name) or known.get(self._bare(begun.name))

@@ -22,7 +22,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextResourceContents
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from .base import Adapter, Agents, Ask, HooksOrPath
-from .mcp_calls import Calls
+from .mcp_calls import McpCalls
 from .mcp_connections import conversation, elicitation
 
 __all__ = ["middleware", "proxy"]
@@ -40,7 +40,7 @@ def middleware(
     ``server`` is what hooks call it: a tool is then ``mcp__SERVER__TOOL``. With ``ask="native"`` a question is an
     elicitation, which the client shows to the person.
     """
-    return _Governed(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("fastmcp", "4.1.2", "5")), server))
+    return _Governed(McpCalls(Adapter(hooks, agents=agents, ask=ask, tested=("fastmcp", "4.1.2", "5")), server))
 
 
 def proxy(
@@ -78,7 +78,7 @@ def _connect(base: Any) -> Any:
 
 
 class _Governed(Middleware):
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: McpCalls) -> None:
         self._calls = calls
         self._schemas: dict[str, Any] = {}
         self.sessions = calls.adapter.sessions

@@ -21,7 +21,7 @@ from pydantic import BaseModel
 from interpose import Sessions, UsageError
 
 from .base import Adapter, Agents, Ask, HooksOrPath
-from .mcp_calls import GOVERNED, Calls
+from .mcp_calls import GOVERNED, McpCalls
 from .mcp_connections import conversation, elicitation
 from .mcp_results import read_result
 
@@ -45,7 +45,7 @@ async def client(
     and ``mcp_server`` of the events has the name that the server gives itself. With ``ask="native"`` the client's own
     ``elicitation_callback`` answers a question.
     """
-    governed = _Client(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
+    governed = _Client(McpCalls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
     _active.append(governed)
     _install()
     try:
@@ -67,11 +67,11 @@ def server(
     ``server`` is what hooks call it: a tool is then ``mcp__SERVER__TOOL``. With ``ask="native"`` a question is an
     elicitation, which the client shows to the person.
     """
-    return _GovernedServer(Calls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
+    return _GovernedServer(McpCalls(Adapter(hooks, agents=agents, ask=ask, tested=("mcp", "2.3", "3")), server))
 
 
 class _Client:
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: McpCalls) -> None:
         self.calls = calls
         self._schemas: WeakKeyDictionary[ClientSession, dict[str, Any]] = WeakKeyDictionary()
 
@@ -125,7 +125,7 @@ async def _governed_send(self: ClientSession, request: Any, *options: Any, **mor
 
 
 class _GovernedServer:
-    def __init__(self, calls: Calls) -> None:
+    def __init__(self, calls: McpCalls) -> None:
         self._calls = calls
         self.sessions = calls.adapter.sessions
 

@@ -22,7 +22,7 @@ from interpose import BegunTool, Session
 from .base import Adapter, Refused, Unfinished, current_session
 from .mcp_results import add_texts, change_result, error_of, error_result, make_form, read_form, show_result
 
-__all__ = ["GOVERNED", "Calls"]
+__all__ = ["GOVERNED", "McpCalls"]
 
 GOVERNED: dict[str, Any] = {"tools/call": CallToolRequestParams, "resources/read": ReadResourceRequestParams}
 """The methods that are governed, and the type of their parameters."""
@@ -31,7 +31,7 @@ _OWN = "interpose-"
 _MOST_UNFINISHED = 1000
 
 
-class Calls:
+class McpCalls:
     """The calls of all connections that one adapter governs; ``server`` is what hooks call the server."""
 
     def __init__(self, adapter: Adapter, server: str = "") -> None:

@@ -10,12 +10,12 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_REQUEST, ClientCapabilities, ElicitationCapability
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from .mcp_calls import Calls
+from .mcp_calls import McpCalls
 
 __all__ = ["conversation", "elicitation"]
 
 
-def conversation(connection: Any, calls: Calls) -> str:
+def conversation(connection: Any, calls: McpCalls) -> str:
     """Return the id of the session that a connection of a server has, which ends with it."""
     if connection.protocol_version in MODERN_PROTOCOL_VERSIONS:
         user = get_access_token()

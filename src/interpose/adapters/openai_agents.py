@@ -15,7 +15,7 @@ import agents as sdk
 from interpose import UsageError
 
 from .base import Adapter, Agents, Ask, HooksOrPath, current_session, text_of_blocks
-from .openai_agents_model import AgentRun, GovernedModel, running
+from .openai_agents_model import GovernedModel, GovernedRun, running
 from .openai_agents_tools import OWN_MODEL, check_tool, governed_tool
 
 __all__ = ["governed"]
@@ -79,13 +79,13 @@ class _Governor:
             check_tool(tool)
         return made
 
-    async def run(self, context: Any, *, begins: bool = False) -> AgentRun:
+    async def run(self, context: Any, *, begins: bool = False) -> GovernedRun:
         """Return what belongs to a run. It is kept on its context, which is copied when a paused run goes on."""
         acting, run = current_session(), getattr(context, "interpose_run", None)
         if run is None or run.acting is not acting:
             said = self.conversation(context) if callable(self.conversation) else self.conversation
             key = str(said or uuid4().hex)
-            run = context.interpose_run = AgentRun(key, acting, await self.adapter.session(key), begins)
+            run = context.interpose_run = GovernedRun(key, acting, await self.adapter.session(key), begins)
         run.session = await self.adapter.session(run.key)
         return run
 

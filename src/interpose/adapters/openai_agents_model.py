@@ -14,11 +14,11 @@ from interpose import BegunMessage, BegunTool, Session
 from .base import Refused, text_of_blocks, unanswered
 from .openai_agents_items import completed, continued, is_of_model, message
 
-__all__ = ["AgentRun", "GovernedModel", "running"]
+__all__ = ["GovernedModel", "GovernedRun", "running"]
 
 
 @dataclass
-class AgentRun:
+class GovernedRun:
     """What belongs to one run of a governed agent."""
 
     key: str
@@ -44,7 +44,7 @@ class AgentRun:
                 call.close()
 
 
-running: ContextVar[AgentRun] = ContextVar("interpose_openai_agents_run")
+running: ContextVar[GovernedRun] = ContextVar("interpose_openai_agents_run")
 """The run of this task: a model is not told for which run it is called."""
 
 

@@ -12,7 +12,7 @@ import agents as sdk
 from interpose import BegunTool, UsageError
 
 from .base import Adapter, Refused
-from .openai_agents_model import AgentRun
+from .openai_agents_model import GovernedRun
 
 __all__ = ["OWN_MODEL", "check_tool", "governed_tool"]
 
@@ -21,14 +21,14 @@ OWN_MODEL = "RunConfig(model=...) replaces the governed model: give the model to
 _RUN_HERE = (sdk.ApplyPatchTool, sdk.ComputerTool, sdk.CustomTool, sdk.LocalShellTool, sdk.ShellTool)
 
 
-def governed_tool(adapter: Adapter, tool: Any, run: AgentRun) -> Any:
+def governed_tool(adapter: Adapter, tool: Any, run: GovernedRun) -> Any:
     """Return a tool that passes the hooks, made once for a run; one that the provider runs is left as it is."""
     if id(tool) not in run.tools:
         run.tools[id(tool)] = tool, _govern(adapter, tool, run)
     return run.tools[id(tool)][1]
 
 
-def _govern(adapter: Adapter, tool: Any, run: AgentRun) -> Any:
+def _govern(adapter: Adapter, tool: Any, run: GovernedRun) -> Any:
     check_tool(tool)
     if not isinstance(tool, sdk.FunctionTool):
         return tool

@@ -14,18 +14,29 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from ..errors import UsageError, nearest
-from .entry import Deadlines, Entry
+from .entry import Deadlines, SettingsEntry
 from .plugins import amp_plugin, opencode_plugin
-from .shapes import JsonHooks, OwnJson, Plugin, Script, Shape, TomlHooks, YamlHooks, grouped, toml_flat, toml_grouped
+from .shapes import (
+    ExecutableFile,
+    JsonHooks,
+    OwnJson,
+    Plugin,
+    Shape,
+    TomlHooks,
+    YamlHooks,
+    grouped,
+    toml_flat,
+    toml_grouped,
+)
 
-__all__ = ["AGENTS", "SCOPES", "Agent", "Scope", "find_agent", "found_agents"]
+__all__ = ["AGENTS", "SCOPES", "CodingAgent", "Scope", "find_agent", "found_agents"]
 
 Scope = Literal["local", "shared", "user", "managed"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 
 
 @dataclass(frozen=True, slots=True)
-class Agent:
+class CodingAgent:
     """A coding agent that can be attached."""
 
     name: str
@@ -75,41 +86,41 @@ def _managed(linux: str, mac: str) -> str:
     return mac if sys.platform == "darwin" else linux
 
 
-def _versioned(entries: Sequence[Entry]) -> Any:
+def _versioned(entries: Sequence[SettingsEntry]) -> Any:
     return {"version": 1, "hooks": {entry.name: [_copilot(entry)] for entry in entries}}
 
 
-def _copilot(entry: Entry) -> dict[str, Any]:
+def _copilot(entry: SettingsEntry) -> dict[str, Any]:
     return {"type": "command", "command": entry.command, "timeoutSec": entry.timeout}
 
 
-def _cursor(entry: Entry) -> dict[str, Any]:
+def _cursor(entry: SettingsEntry) -> dict[str, Any]:
     return {"command": entry.command, "timeout": entry.timeout, "failClosed": True}
 
 
-def _claude(entry: Entry) -> dict[str, Any]:
+def _claude(entry: SettingsEntry) -> dict[str, Any]:
     return grouped(entry, more={"onFailure": "block"})
 
 
-def _gemini(entry: Entry) -> dict[str, Any]:
+def _gemini(entry: SettingsEntry) -> dict[str, Any]:
     return grouped(entry, unit="ms", more={"name": "interpose"})
 
 
-def _droid(entry: Entry) -> dict[str, Any]:
+def _droid(entry: SettingsEntry) -> dict[str, Any]:
     return grouped(entry, matcher="*")
 
 
-def _windsurf(entry: Entry) -> dict[str, Any]:
+def _windsurf(entry: SettingsEntry) -> dict[str, Any]:
     return {"command": entry.command, "show_output": True}
 
 
-def _kiro(entries: Sequence[Entry]) -> Any:
+def _kiro(entries: Sequence[SettingsEntry]) -> Any:
     hooks = [{"name": f"interpose {entry.name}", "trigger": entry.name, "timeout": entry.timeout,
               "action": {"type": "command", "command": entry.command}} for entry in entries]  # fmt: skip
     return {"version": "v1", "hooks": hooks}
 
 
-def _group_file(entries: Sequence[Entry]) -> Any:
+def _group_file(entries: Sequence[SettingsEntry]) -> Any:
     return {"hooks": {entry.name: [grouped(entry)] for entry in entries}}
 
 
@@ -140,7 +151,7 @@ _OFF: dict[str, Any] = {
 """What switches hooks off in settings of Claude Code."""
 
 _TABLE = (
-    Agent(
+    CodingAgent(
         "claude", "Claude Code",
         {"local": ".claude/settings.local.json", "shared": ".claude/settings.json", "user": "~/.claude/settings.json",
          "managed": _managed("/etc/claude-code/managed-settings.d/50-interpose.json",
@@ -150,7 +161,7 @@ _TABLE = (
         deadlines=Deadlines(tool=300, other=60, events={"SessionEnd": 30, "UserPromptSubmit": 60}), restarts=False,
         in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "codex", "Codex",
         {"local": ".codex/hooks.json", "shared": ".codex/hooks.json", "user": "~/.codex/hooks.json",
          "managed": "/etc/codex/config.toml"},
@@ -159,7 +170,7 @@ _TABLE = (
         moved=("CODEX_HOME", "~/.codex"), adopts=True,
         deadlines=Deadlines(tool=300, other=60, events={"SessionEnd": 3}),
     ),
-    Agent(
+    CodingAgent(
         "copilot", "Copilot CLI",
         {"local": ".github/copilot/settings.local.json", "shared": ".github/hooks/interpose.json",
          "user": "~/.copilot/hooks/interpose.json",
@@ -171,7 +182,7 @@ _TABLE = (
         notes=("Copilot loads hooks of a project in a folder that you have trusted there.",),
         in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "gemini", "Gemini CLI",
         {"local": ".gemini/settings.json", "shared": ".gemini/settings.json", "user": "~/.gemini/settings.json",
          "managed": _managed("/etc/gemini-cli/settings.json", "/Library/Application Support/GeminiCli/settings.json")},
@@ -180,7 +191,7 @@ _TABLE = (
         notes=("Gemini CLI skips hooks of a project in a folder that you have not trusted there.",),
         in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "qwen", "Qwen Code",
         {"local": ".qwen/settings.json", "shared": ".qwen/settings.json", "user": "~/.qwen/settings.json",
          "managed": _managed("/etc/qwen-code/settings.json", "/Library/Application Support/QwenCode/settings.json")},
@@ -188,40 +199,40 @@ _TABLE = (
         programs=("qwen",), folders=(".qwen",), adopts=True,
         in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "cline", "Cline",
         {"local": ".cline/hooks", "shared": ".clinerules/hooks", "user": "~/.cline/hooks"},
-        Script(), programs=("cline",), folders=(".cline", ".clinerules"), deadlines=Deadlines(tool=30, other=30),
-        in_posix_shell=True,
+        ExecutableFile(), programs=("cline",), folders=(".cline", ".clinerules"),
+        deadlines=Deadlines(tool=30, other=30), in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "droid", "Droid",
         {"local": ".factory/hooks.json", "shared": ".factory/hooks.json", "user": "~/.factory/hooks.json"},
         JsonHooks((), form=_droid),
         programs=("droid",), folders=(".factory",), adopts=True,
         in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "cursor", "Cursor",
         {"local": ".cursor/hooks.json", "shared": ".cursor/hooks.json", "user": "~/.cursor/hooks.json",
          "managed": _managed("/etc/cursor/hooks.json", "/Library/Application Support/Cursor/hooks.json")},
         JsonHooks(form=_cursor, head={"version": 1}, strict=False),
         programs=("cursor-agent", "cursor"), folders=(".cursor",),
     ),
-    Agent(
+    CodingAgent(
         "opencode", "opencode",
         {"local": ".opencode/plugins/interpose.js", "shared": ".opencode/plugins/interpose.js",
          "user": "~/.config/opencode/plugins/interpose.js"},
         Plugin(opencode_plugin), programs=("opencode",), folders=(".opencode",),
         in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "vscode", "VS Code",
         {"shared": ".github/hooks/interpose-vscode.json", "user": "~/.copilot/hooks/interpose-vscode.json"},
         OwnJson(_versioned), programs=("code",), folders=(".vscode",),
         notes=("Copilot CLI reads the same folder.",),
     ),
-    Agent(
+    CodingAgent(
         "windsurf", "Windsurf",
         {"local": ".windsurf/hooks.json", "shared": ".windsurf/hooks.json",
          "user": "~/.codeium/windsurf/hooks.json",
@@ -229,18 +240,18 @@ _TABLE = (
         JsonHooks(form=_windsurf), programs=("windsurf",), folders=(".windsurf", ".codeium"),
         notes=("Windsurf has no deadline for hooks, and runs none in Restricted Mode.",),
     ),
-    Agent(
+    CodingAgent(
         "kiro", "Kiro",
         {"local": ".kiro/hooks/interpose.json", "shared": ".kiro/hooks/interpose.json"},
         OwnJson(_kiro), programs=("kiro-cli", "kiro"), folders=(".kiro",),
     ),
-    Agent(
+    CodingAgent(
         "auggie", "Auggie",
         {"local": ".augment/settings.local.json", "shared": ".augment/settings.json",
          "user": "~/.augment/settings.json", "managed": "/etc/augment/settings.json"},
         JsonHooks(unit="ms"), programs=("auggie",), folders=(".augment",),
     ),
-    Agent(
+    CodingAgent(
         "amp", "Amp",
         {"local": ".amp/plugins/interpose.ts", "shared": ".amp/plugins/interpose.ts",
          "user": "~/.config/amp/plugins/interpose.ts"},
@@ -248,50 +259,50 @@ _TABLE = (
         notes=("A run without a person needs `amp --plugin-ready-timeout`.",),
         in_posix_shell=True,
     ),
-    Agent(
+    CodingAgent(
         "goose", "Goose",
         {"local": ".agents/plugins/interpose/hooks/hooks.json", "shared": ".agents/plugins/interpose/hooks/hooks.json",
          "user": "~/.agents/plugins/interpose/hooks/hooks.json"},
         OwnJson(_group_file), programs=("goose",), folders=(".goose",),
     ),
-    Agent(
+    CodingAgent(
         "kimi", "Kimi CLI", {"user": "~/.kimi/config.toml"}, TomlHooks(toml_flat),
         programs=("kimi",), folders=(".kimi",),
     ),
-    Agent(
+    CodingAgent(
         "antigravity", "Antigravity",
         {"local": ".agents/hooks.json", "shared": ".agents/hooks.json", "user": "~/.gemini/config/hooks.json"},
         JsonHooks(("interpose",)), programs=("agy",), folders=(".gemini/config",),
         notes=("A mistake anywhere in its hooks.json makes Antigravity drop the whole file.",),
     ),
-    Agent(
+    CodingAgent(
         "grok", "Grok Build",
         {"local": ".grok/hooks/interpose.json", "shared": ".grok/hooks/interpose.json",
          "user": "~/.grok/hooks/interpose.json"},
         OwnJson(_group_file), programs=("grok",), folders=(".grok",),
     ),
-    Agent(
+    CodingAgent(
         "hermes", "Hermes", {"user": "~/.hermes/config.yaml"}, YamlHooks(),
         programs=("hermes",), folders=(".hermes",), moved=("HERMES_HOME", "~/.hermes"),
         notes=("Hermes asks once for each new hook: answer it, or run `hermes hooks list`.",),
     ),
-    Agent(
+    CodingAgent(
         "deepagents", "deepagents-code",
         {"local": ".deepagents/hooks.json", "shared": ".deepagents/hooks.json", "user": "~/.deepagents/hooks.json"},
         JsonHooks(), programs=("deepagents", "dcode"), folders=(".deepagents",),
     ),
-    Agent(
+    CodingAgent(
         "openhands", "OpenHands",
         {"local": ".openhands/hooks.json", "shared": ".openhands/hooks.json", "user": "~/.openhands/hooks.json"},
         JsonHooks((), form=_droid), programs=("openhands",), folders=(".openhands",),
     ),
 )  # fmt: skip
 
-AGENTS: Mapping[str, Agent] = {agent.name: agent for agent in _TABLE}
+AGENTS: Mapping[str, CodingAgent] = {agent.name: agent for agent in _TABLE}
 """The agents by name."""
 
 
-def find_agent(name: str) -> Agent:
+def find_agent(name: str) -> CodingAgent:
     """Return an agent; raise UsageError if there is none of that name."""
     found = AGENTS.get(name.lower())
     if found is None:
@@ -300,7 +311,7 @@ def find_agent(name: str) -> Agent:
     return found
 
 
-def found_agents(project: str) -> list[Agent]:
+def found_agents(project: str) -> list[CodingAgent]:
     """Return the agents that are used here: their program is on PATH, or the project has their folder."""
     found = []
     for agent in AGENTS.values():

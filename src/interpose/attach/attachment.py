@@ -15,14 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import UsageError
-from .agents import Agent, Scope, find_agent
+from .agents import CodingAgent, Scope, find_agent
 from .codex import disarmed, trust_of
 from .elsewhere import switched_off_elsewhere
-from .entry import Entry
+from .entry import SettingsEntry
 from .errors import BadSettings
 from .files import backup, digest_of, read_backup, read_bytes, remove_made, replace_file, text_of
 from .record import Attached, WrittenFile, attachments, changing_attachments, key_of
-from .shapes import JsonHooks, Made, Script
+from .shapes import ExecutableFile, JsonHooks, Made
 from .toml_edit import parse_toml, remove_block, set_trust
 from .watch import stamp_of
 
@@ -58,10 +58,10 @@ class PlannedFile:
 class Plan:
     """What attaching an agent changes."""
 
-    agent: Agent
+    agent: CodingAgent
     scope: Scope
     project: str
-    entries: list[Entry]
+    entries: list[SettingsEntry]
     files: list[PlannedFile]
     doubts: list[str]
     """Why the agent may not read what is written."""
@@ -80,13 +80,15 @@ class Plan:
         return all(file.now == file.after for file in self.files)
 
 
-def plan(agent: Agent, scope: Scope, project: str, entries: Sequence[Entry], *, adopt_into: str = "") -> Plan:
+def plan(
+    agent: CodingAgent, scope: Scope, project: str, entries: Sequence[SettingsEntry], *, adopt_into: str = ""
+) -> Plan:
     """Return what attaching an agent changes; write nothing. ``adopt_into`` is the file for the hooks of others."""
     place = agent.path(scope, project)
     shape = agent.shape_of(scope)
     known = attachments().get(key_of(agent.name, scope, place))
     made = Plan(agent, scope, project, list(entries), [], [])
-    if isinstance(shape, Script):
+    if isinstance(shape, ExecutableFile):
         for entry in entries:
             made.files.append(_planned(shape, _script(place, entry.name), [entry], known, mode=0o755))
     else:
@@ -112,13 +114,13 @@ def _script(folder: str, name: str) -> str:
     for ending in ("", ".sh"):
         path = os.path.join(folder, name + ending)
         data = read_bytes(path)
-        if data is None or Script().lines(data.decode("utf-8", "replace"), path):
+        if data is None or ExecutableFile().lines(data.decode("utf-8", "replace"), path):
             return path
     raise BadSettings("is there already, and is not ours", where=os.path.join(folder, name), hint="move it away first")
 
 
 def _planned(
-    shape: Any, path: str, entries: Sequence[Entry], known: Attached | None, *, mode: int = 0o644
+    shape: Any, path: str, entries: Sequence[SettingsEntry], known: Attached | None, *, mode: int = 0o644
 ) -> PlannedFile:
     now = read_bytes(path)
     before, old = _original(path, now, known), _written(path, known)
@@ -140,7 +142,7 @@ def _original(path: str, now: bytes | None, known: Attached | None) -> bytes | N
     return now
 
 
-def _codex_trust(hooks: PlannedFile, agent: Agent, project: str, known: Attached | None) -> PlannedFile:
+def _codex_trust(hooks: PlannedFile, agent: CodingAgent, project: str, known: Attached | None) -> PlannedFile:
     """Return the change of Codex's config that makes it run our hooks: a person who attaches trusts them."""
     path = os.path.join(os.path.dirname(agent.path("user", project)), "config.toml")
     now = read_bytes(path)
@@ -360,7 +362,11 @@ def _state(one: Attached, file: WrittenFile, shape: Any) -> FileState:
             return FileState(path, "edited", [])
         text = text_of(now, path)
         own = os.path.basename(path).partition(".")[0]
-        entries = [Entry(*given) for given in one["entries"] if not isinstance(shape, Script) or given[0] == own]
+        entries = [
+            SettingsEntry(*given)
+            for given in one["entries"]
+            if not isinstance(shape, ExecutableFile) or given[0] == own
+        ]
         lost = shape.lost(text, entries, path)
         if lost:
             what = f"the hook of {lost[0]} is" if len(lost) == 1 else f"{len(lost)} of our hooks are"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .agents import Agent, Scope
+from .agents import CodingAgent, Scope
 from .errors import BadSettings
 from .files import read_bytes, text_of
 from .shapes import JsonHooks
@@ -10,7 +10,7 @@ from .shapes import JsonHooks
 __all__ = ["switched_off_elsewhere"]
 
 
-def switched_off_elsewhere(agent: Agent, scope: Scope, project: str) -> list[str]:
+def switched_off_elsewhere(agent: CodingAgent, scope: Scope, project: str) -> list[str]:
     """Return what the settings of an agent's other scopes have that switches hooks off, a sentence each."""
     here, found = agent.path(scope, project), dict[str, None]()
     for other in agent.places:

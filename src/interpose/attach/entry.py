@@ -13,11 +13,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from ..dialects.agents.contract import Answer
+from ..dialects.agents.contract import HookOutput
 from ..events import TABLE
 from .errors import BadSettings
 
-__all__ = ["CANARY", "MARK", "Deadlines", "Entry", "is_line_of_ours", "make_entries", "own_deadline"]
+__all__ = ["CANARY", "MARK", "Deadlines", "SettingsEntry", "is_line_of_ours", "make_entries", "own_deadline"]
 
 MARK = "# interpose attach"
 """The end of every line of ours, by which it is known again."""
@@ -45,7 +45,7 @@ class Deadlines(NamedTuple):
     """Of single events, by the agent's names: what the agent caps."""
 
 
-class Entry(NamedTuple):
+class SettingsEntry(NamedTuple):
     """The hook of one event in the settings of an agent."""
 
     name: str
@@ -76,12 +76,12 @@ def own_deadline(timeout: int) -> float:
 def make_entries(
     agent: str,
     events: Mapping[str, str],
-    failure: Callable[[str, str], Answer],
+    failure: Callable[[str, str], HookOutput],
     deadlines: Deadlines,
     client: Sequence[str],
     *,
     in_posix_shell: bool = False,
-) -> list[Entry]:
+) -> list[SettingsEntry]:
     """Return the entries of an agent's events. ``client`` are the words that start the thin client on this machine;
     without them an entry names no path of this machine, so that it can be shared. ``in_posix_shell``: the agent
     starts hooks with sh, bash or zsh.
@@ -93,11 +93,11 @@ def make_entries(
         arguments = [name, "--reply", agent, "--require", "--deadline", f"{own_deadline(timeout):g}"]
         line = _line(client, arguments, partial(failure, name))
         command = line if in_posix_shell else f"/bin/sh -c {shlex.quote(line)}"
-        made.append(Entry(name, event, f"{command} {MARK}", timeout))
+        made.append(SettingsEntry(name, event, f"{command} {MARK}", timeout))
     return made
 
 
-def _line(words: Sequence[str], arguments: Sequence[str], failure: Callable[[str], Answer]) -> str:
+def _line(words: Sequence[str], arguments: Sequence[str], failure: Callable[[str], HookOutput]) -> str:
     """Return the line of an event: start the client, pass on its answer, else print the agent's deny."""
     broken = failure("Interpose's program is missing, was killed or failed; `interpose attach --verify` says more")
     # The client exits with 2 if it cannot decide. That counts where it is this agent's deny: Cline runs the tool then,
@@ -135,7 +135,7 @@ def _absolute(name: str) -> str:
     return value if all(map(os.path.isabs, paths)) else ""
 
 
-def _said(answer: Answer) -> str:
+def _said(answer: HookOutput) -> str:
     """Return shell commands that answer, and end with the status."""
     said = [f"printf %s {shlex.quote(answer.stdout.strip())}"] if answer.stdout else []
     said += [f"printf '%s\\n' {shlex.quote(' '.join(answer.stderr.split()))} >&2"] if answer.stderr else []

@@ -15,7 +15,7 @@ from typing import Any, NoReturn, cast
 
 from .errors import BadSettings
 
-__all__ = ["JsonText", "Node"]
+__all__ = ["JsonNode", "JsonText"]
 
 _TRIVIA = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*(?s:.*?)\*/)*")
 _SPACE_BEFORE = re.compile(r"[ \t\r\n]*\Z")
@@ -26,7 +26,7 @@ _DEEPEST = 200
 
 
 @dataclass(slots=True)
-class Node:
+class JsonNode:
     """A value in the text, from ``begin`` to ``end``."""
 
     kind: str
@@ -35,9 +35,9 @@ class Node:
     end: int
     value: Any = None
     """The value of an atom."""
-    members: list[tuple[str, int, Node]] = field(default_factory=list)
+    members: list[tuple[str, int, JsonNode]] = field(default_factory=list)
     """Of an object: each key, where it begins, and its value. A key can be there twice."""
-    elements: list[Node] = field(default_factory=list)
+    elements: list[JsonNode] = field(default_factory=list)
     commas: list[int] = field(default_factory=list)
     """Where each comma is; there may be one after the last part."""
 
@@ -47,7 +47,7 @@ class Node:
             return [(begin, node.end) for _, begin, node in self.members]
         return [(node.begin, node.end) for node in self.elements]
 
-    def get(self, key: str) -> Node | None:
+    def get(self, key: str) -> JsonNode | None:
         """Return the value of a key: of two equal keys the last one, as parsers do."""
         return next((node for name, _, node in reversed(self.members) if name == key), None)
 
@@ -73,7 +73,7 @@ class JsonText:
         self.text = text
         self.notes.clear()
         at = self._trivia(0)
-        self.root: Node | None = None
+        self.root: JsonNode | None = None
         if at < len(text):
             self.root, at = self._value(at, 0)
             at = self._trivia(at)
@@ -98,20 +98,20 @@ class JsonText:
             self._fail(at, "the character U+FEFF inside the text")
         return found.end()
 
-    def _value(self, at: int, depth: int) -> tuple[Node, int]:
+    def _value(self, at: int, depth: int) -> tuple[JsonNode, int]:
         mark = self.text[at : at + 1]
         if depth > _DEEPEST:
             self._fail(at, "nested too deep")
         if mark == '"':
             text, end = self._string(at)
-            return Node("atom", at, end, text), end
+            return JsonNode("atom", at, end, text), end
         if mark in ("{", "["):
             return self._container(at, depth, "object" if mark == "{" else "array")
         atom = _ATOM.match(self.text, at)
         if atom is None or self.text[atom.end() : atom.end() + 1].isalnum():
             self._fail(at, f"{mark!r} where a value is expected" if mark else "the text ends where a value is expected")
         word = atom[0]
-        return Node("atom", at, atom.end(), _WORDS[word] if word in _WORDS else json.loads(word)), atom.end()
+        return JsonNode("atom", at, atom.end(), _WORDS[word] if word in _WORDS else json.loads(word)), atom.end()
 
     def _string(self, at: int) -> tuple[str, int]:
         try:
@@ -120,8 +120,8 @@ class JsonText:
             self._fail(at, error.msg[:1].lower() + error.msg[1:])
         return text, end
 
-    def _container(self, begin: int, depth: int, kind: str) -> tuple[Node, int]:
-        node = Node(kind, begin, begin)
+    def _container(self, begin: int, depth: int, kind: str) -> tuple[JsonNode, int]:
+        node = JsonNode(kind, begin, begin)
         close = "}" if kind == "object" else "]"
         at = self._trivia(begin + 1)
         while self.text[at : at + 1] != close:
@@ -153,7 +153,7 @@ class JsonText:
 
     # Looking.
 
-    def find(self, path: Sequence[str]) -> Node | None:
+    def find(self, path: Sequence[str]) -> JsonNode | None:
         """Return the value at a path of keys; None if it is not there."""
         node = self.root
         for key in path:
@@ -165,7 +165,7 @@ class JsonText:
     def duplicates(self) -> Iterator[tuple[int, str]]:
         """Return the keys that an object has twice, each with its offset."""
 
-        def walk(node: Node) -> Iterator[tuple[int, str]]:
+        def walk(node: JsonNode) -> Iterator[tuple[int, str]]:
             seen: set[str] = set()
             for name, at, below in node.members:
                 if name in seen:
@@ -201,7 +201,7 @@ class JsonText:
                 return inner[len(outer) :]
         return "  "
 
-    def _is_on_one_line(self, node: Node) -> bool:
+    def _is_on_one_line(self, node: JsonNode) -> bool:
         """Return whether new parts of a container go on its line: it has parts, and all are on one line."""
         if node is self.root and not node.parts():
             return False
@@ -265,10 +265,10 @@ class JsonText:
             rest = self.text[len(bom) :]
             self._set(f"{bom}{{}}{rest or chr(10)}" if not rest.strip() else f"{self.text}{self.newline}{{}}")
 
-    def _place_of(self, node: Node | None) -> str:
+    def _place_of(self, node: JsonNode | None) -> str:
         return f"{self.where}:{self.place(node.begin)}" if node is not None else self.where
 
-    def _insert(self, node: Node, written: Callable[[str, str, bool], str]) -> None:
+    def _insert(self, node: JsonNode, written: Callable[[str, str, bool], str]) -> None:
         """Insert a part after the last one of a container."""
         parts, text, unit = node.parts(), self.text, self._unit()
         line = self._is_on_one_line(node)
@@ -317,7 +317,7 @@ class JsonText:
             self._cut(node, index)
         return index is not None
 
-    def _cut(self, node: Node, index: int) -> None:
+    def _cut(self, node: JsonNode, index: int) -> None:
         """Remove one part of a container, with its comma and the white space before it."""
         parts, text = node.parts(), self.text
         begin, end = parts[index]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from .entry import Entry
+from .entry import SettingsEntry
 
 __all__ = ["amp_plugin", "opencode_plugin"]
 
@@ -127,17 +127,17 @@ export default (amp) => {
 """
 
 
-def _head(entries: Sequence[Entry]) -> str:
+def _head(entries: Sequence[SettingsEntry]) -> str:
     lines = json.dumps({entry.name: entry.command for entry in entries}, indent=2, ensure_ascii=False)
     deadlines = json.dumps({entry.name: entry.timeout for entry in entries})
     return _HEAD % {"lines": lines, "deadlines": deadlines}
 
 
-def opencode_plugin(entries: Sequence[Entry]) -> str:
+def opencode_plugin(entries: Sequence[SettingsEntry]) -> str:
     """Return the plugin for opencode."""
     return _head(entries) + _OPENCODE
 
 
-def amp_plugin(entries: Sequence[Entry]) -> str:
+def amp_plugin(entries: Sequence[SettingsEntry]) -> str:
     """Return the plugin for Amp."""
     return _head(entries) + _AMP

@@ -86,7 +86,7 @@ def _as_attached(one: Attached, file: WrittenFile, now: bytes | None, after: byt
     """Return what a file becomes: what is there now, with our entries and without what switches them off."""
     from .agents import find_agent
     from .codex import trust_of
-    from .entry import Entry
+    from .entry import SettingsEntry
     from .shapes import JsonHooks
     from .toml_edit import set_trust
 
@@ -100,7 +100,7 @@ def _as_attached(one: Attached, file: WrittenFile, now: bytes | None, after: byt
             hooks = next(other["path"] for other in one["files"] if other["kind"] == "entries")
             text, _ = set_trust(text, trust_of(text_of(read_bytes(hooks) or b"", hooks), hooks), path)
             return text.encode(), file["made"]
-        entries = [Entry(*given) for given in one["entries"]]
+        entries = [SettingsEntry(*given) for given in one["entries"]]
         if not shape.lost(text, entries, path):
             made = file["made"]  # they are there, and only switched off
         else:

@@ -10,13 +10,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
-from .entry import MARK, Entry, is_line_of_ours
+from .entry import MARK, SettingsEntry, is_line_of_ours
 from .errors import BadSettings
 from .json_edit import JsonText
 from .toml_edit import add_block, parse_toml, remove_block, toml_text
 from .yaml_edit import add_item, parse_yaml, remove_items
 
-__all__ = ["JsonHooks", "Made", "OwnJson", "Plugin", "Script", "Shape", "TomlHooks", "YamlHooks"]
+__all__ = ["ExecutableFile", "JsonHooks", "Made", "OwnJson", "Plugin", "Shape", "TomlHooks", "YamlHooks"]
 
 Made = list[list[str]]
 """Paths of keys that did not exist before."""
@@ -30,7 +30,7 @@ class Shape(Protocol):
     is_own: bool
     """Whether the whole file is ours."""
 
-    def write(self, text: str, entries: Sequence[Entry], where: str) -> tuple[str, Made]:
+    def write(self, text: str, entries: Sequence[SettingsEntry], where: str) -> tuple[str, Made]:
         """Return the text with the entries; entries of ours that were there are replaced."""
 
     def remove(self, text: str, made: Made, where: str) -> str:
@@ -39,7 +39,7 @@ class Shape(Protocol):
     def lines(self, text: str, where: str) -> dict[str, str]:
         """Return our lines that are there, by the agent's name of the event."""
 
-    def lost(self, text: str, entries: Sequence[Entry], where: str) -> list[str]:
+    def lost(self, text: str, entries: Sequence[SettingsEntry], where: str) -> list[str]:
         """Return the names of the events whose entry is not there exactly as it was written."""
 
     def doubts(self, text: str, where: str) -> list[str]:
@@ -51,7 +51,7 @@ class _ByLines:
 
     is_own = True
 
-    def lost(self, text: str, entries: Sequence[Entry], where: str) -> list[str]:
+    def lost(self, text: str, entries: Sequence[SettingsEntry], where: str) -> list[str]:
         """Return the names of the events whose line is not there."""
         found = self.lines(text, where)
         return [entry.name for entry in entries if found.get(entry.name) != entry.command]
@@ -82,7 +82,7 @@ class JsonHooks:
         below: tuple[str, ...] = ("hooks",),
         *,
         unit: Unit = "s",
-        form: Callable[[Entry], dict[str, Any]] | None = None,
+        form: Callable[[SettingsEntry], dict[str, Any]] | None = None,
         head: Mapping[str, Any] | None = None,
         strict: bool = True,
         switches: Mapping[str, Any] | None = None,
@@ -95,7 +95,7 @@ class JsonHooks:
         self.switches = dict(switches or {})
         """Keys of the file that switch hooks off, and the value that does: ``...`` for any, or a test of it."""
 
-    def write(self, text: str, entries: Sequence[Entry], where: str) -> tuple[str, Made]:
+    def write(self, text: str, entries: Sequence[SettingsEntry], where: str) -> tuple[str, Made]:
         """Return the text with the entries, and what was made for them."""
         document = JsonText(self.remove(text, [], where) if MARK in text else text, where)
         made: list[tuple[str, ...]] = []
@@ -182,7 +182,7 @@ class JsonHooks:
             if groups is None or not all(map(_is_group, groups)):
                 yield at, f"{name} is not a list of groups of hooks"
 
-    def lost(self, text: str, entries: Sequence[Entry], where: str) -> list[str]:
+    def lost(self, text: str, entries: Sequence[SettingsEntry], where: str) -> list[str]:
         """Return the names of the events whose entry is not there exactly: a matcher could switch it off too."""
         document = JsonText(text, where)
         wrong = []
@@ -235,7 +235,7 @@ class JsonHooks:
 
 
 def grouped(
-    entry: Entry, *, unit: Unit = "s", more: Mapping[str, Any] | None = None, matcher: str = ""
+    entry: SettingsEntry, *, unit: Unit = "s", more: Mapping[str, Any] | None = None, matcher: str = ""
 ) -> dict[str, Any]:
     """Return an entry in Claude Code's form: a group with one hook."""
     hook = {"type": "command", "command": entry.command, "timeout": entry.timeout * (1000 if unit == "ms" else 1)}
@@ -272,10 +272,10 @@ def _is_ours(value: Any) -> bool:
 class OwnJson(_ByLines):
     """A JSON file that is wholly ours."""
 
-    def __init__(self, form: Callable[[Sequence[Entry]], Any]) -> None:
+    def __init__(self, form: Callable[[Sequence[SettingsEntry]], Any]) -> None:
         self.form = form
 
-    def write(self, text: str, entries: Sequence[Entry], where: str) -> tuple[str, Made]:
+    def write(self, text: str, entries: Sequence[SettingsEntry], where: str) -> tuple[str, Made]:
         """Return the text with the entries, and what was made for them."""
         if text and not self.lines(text, where):
             raise BadSettings("is there already, and is not ours", where=where, hint="move it away first")
@@ -309,10 +309,10 @@ class TomlHooks:
 
     is_own = False
 
-    def __init__(self, form: Callable[[Entry], list[str]], key: str = "hooks") -> None:
+    def __init__(self, form: Callable[[SettingsEntry], list[str]], key: str = "hooks") -> None:
         self.form, self.key = form, key
 
-    def write(self, text: str, entries: Sequence[Entry], where: str) -> tuple[str, Made]:
+    def write(self, text: str, entries: Sequence[SettingsEntry], where: str) -> tuple[str, Made]:
         """Return the text with the entries, and what was made for them."""
         lines = [line for entry in entries for line in self.form(entry)]
         return add_block(remove_block(text), lines, where), []
@@ -340,7 +340,7 @@ class TomlHooks:
                         found[name] = line
         return found
 
-    def lost(self, text: str, entries: Sequence[Entry], where: str) -> list[str]:
+    def lost(self, text: str, entries: Sequence[SettingsEntry], where: str) -> list[str]:
         """Return the names of the events whose table is not there exactly."""
         found = parse_toml(text, where).get(self.key)
         wrong = []
@@ -361,7 +361,7 @@ def _tables(value: Any, name: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def toml_grouped(entry: Entry) -> list[str]:
+def toml_grouped(entry: SettingsEntry) -> list[str]:
     """Return an entry as Codex has it."""
     return [
         f"[[hooks.{entry.name}]]",
@@ -372,7 +372,7 @@ def toml_grouped(entry: Entry) -> list[str]:
     ]
 
 
-def toml_flat(entry: Entry) -> list[str]:
+def toml_flat(entry: SettingsEntry) -> list[str]:
     """Return an entry as Kimi has it."""
     return ["[[hooks]]", f"event = {toml_text(entry.name)}", f"command = {toml_text(entry.command)}",
             f"timeout = {entry.timeout}"]  # fmt: skip
@@ -383,7 +383,7 @@ class YamlHooks:
 
     is_own = False
 
-    def write(self, text: str, entries: Sequence[Entry], where: str) -> tuple[str, Made]:
+    def write(self, text: str, entries: Sequence[SettingsEntry], where: str) -> tuple[str, Made]:
         """Return the text with the entries, and what was made for them."""
         text = self.remove(text, [], where)
         made: Made = []
@@ -405,7 +405,7 @@ class YamlHooks:
         return {str(name): str(one["command"]) for name, listed in (hooks or {}).items() if isinstance(listed, list)
                 for one in listed if _is_yaml_hook_of_ours(one)}  # fmt: skip
 
-    def lost(self, text: str, entries: Sequence[Entry], where: str) -> list[str]:
+    def lost(self, text: str, entries: Sequence[SettingsEntry], where: str) -> list[str]:
         """Return the names of the events whose item is not there exactly."""
         document = parse_yaml(text, where)
         hooks = document.get("hooks") if isinstance(document, dict) else None
@@ -422,10 +422,10 @@ def _is_yaml_hook_of_ours(value: Any) -> bool:
     return isinstance(value, dict) and is_line_of_ours(value.get("command"))
 
 
-class Script(_ByLines):
+class ExecutableFile(_ByLines):
     """An executable for one event."""
 
-    def write(self, text: str, entries: Sequence[Entry], where: str) -> tuple[str, Made]:
+    def write(self, text: str, entries: Sequence[SettingsEntry], where: str) -> tuple[str, Made]:
         """Return the text with the entries, and what was made for them."""
         if text and not is_line_of_ours(text):
             raise BadSettings("is there already, and is not ours", where=where, hint="move it away first")
@@ -444,10 +444,10 @@ class Script(_ByLines):
 class Plugin(_ByLines):
     """A program in the agent's own language, which starts the line of each event."""
 
-    def __init__(self, source: Callable[[Sequence[Entry]], str]) -> None:
+    def __init__(self, source: Callable[[Sequence[SettingsEntry]], str]) -> None:
         self.source = source
 
-    def write(self, text: str, entries: Sequence[Entry], where: str) -> tuple[str, Made]:
+    def write(self, text: str, entries: Sequence[SettingsEntry], where: str) -> tuple[str, Made]:
         """Return the text with the entries, and what was made for them."""
         if text and not is_line_of_ours(text):
             raise BadSettings("is there already, and is not ours", where=where, hint="move it away first")

@@ -22,7 +22,7 @@ from ..errors import InterposeError, UsageError
 from ..events import TABLE
 from ..redaction import Redactor
 from ..replay.coverage import Coverage, Unseen, cover
-from ..replay.transcripts import READERS, Found, find_transcripts, first_directory
+from ..replay.transcripts import READERS, FoundTranscript, find_transcripts, first_directory
 from .agents import AGENTS, find_agent
 from .attachment import FileState, states_of
 from .elsewhere import switched_off_elsewhere
@@ -157,7 +157,7 @@ class _Statuses:
                 reader.close()
         return found
 
-    def _compare(self, one: AgentStatus, found: list[Found]) -> None:
+    def _compare(self, one: AgentStatus, found: list[FoundTranscript]) -> None:
         """Compare the transcripts of an agent, and those that records name elsewhere."""
         found = [*found, *self._elsewhere(one, found)]
         places = [each for each, _ in one.attached]
@@ -187,7 +187,7 @@ class _Statuses:
             one.elsewhere += elsewhere[0]
             one.sessions.append(result)
 
-    def _elsewhere(self, one: AgentStatus, found: list[Found]) -> Iterator[Found]:
+    def _elsewhere(self, one: AgentStatus, found: list[FoundTranscript]) -> Iterator[FoundTranscript]:
         """Yield the transcripts that records name in other places, such as another home; note those that are gone."""
         here = {os.path.realpath(each.path) for each in found}
         for firing in self._recorded.get(one.agent, ()):
@@ -201,7 +201,7 @@ class _Statuses:
                 one.missing.append(path)
                 continue
             if one.agent in READERS and facts.st_mtime >= self._since:
-                yield Found(one.agent, path, facts.st_mtime, facts.st_size)
+                yield FoundTranscript(one.agent, path, facts.st_mtime, facts.st_size)
 
     def _guarded(self, agent: str) -> dict[str, float]:
         """Return the directories and sessions in which hooks of an agent were asked, each with the first time."""
@@ -238,7 +238,7 @@ class _Statuses:
             if last is not None or attached:
                 one.last[row] = last
 
-    def _stores(self, found: Found) -> list[StoreReader]:
+    def _stores(self, found: FoundTranscript) -> list[StoreReader]:
         """Return the stores in which the calls of a transcript may be recorded."""
         if self._named:
             return self._default_stores()

@@ -20,10 +20,10 @@ from ..person.trying import not_registering
 from .agents import find_agent
 from .attachment import states_of
 from .elsewhere import switched_off_elsewhere
-from .entry import CANARY, Entry
+from .entry import CANARY, SettingsEntry
 from .files import read_bytes, text_of
 from .record import Attached
-from .shapes import Script
+from .shapes import ExecutableFile
 
 __all__ = ["Verified", "canary_payload", "verify"]
 
@@ -59,10 +59,10 @@ def verify(one: Attached, environ: Mapping[str, str] | None = None) -> Verified:
         data = read_bytes(file["path"])
         for name, line in shape.lines(text_of(data or b"", file["path"]), file["path"]).items() if data else ():
             lines[name] = (file["path"], line)
-    for entry in (Entry(*given) for given in one["entries"]):
+    for entry in (SettingsEntry(*given) for given in one["entries"]):
         if entry.event == "PreToolUse" and entry.name in lines:
             path, line = lines[entry.name]
-            command = [path] if isinstance(shape, Script) else ["/bin/sh", "-c", line]
+            command = [path] if isinstance(shape, ExecutableFile) else ["/bin/sh", "-c", line]
             problem = _denied(one, entry, command, environ)
             if problem:
                 made.problems.append(f"{entry.name}: {problem}")
@@ -73,7 +73,7 @@ def verify(one: Attached, environ: Mapping[str, str] | None = None) -> Verified:
     return made
 
 
-def _denied(one: Attached, entry: Entry, command: list[str], environ: Mapping[str, str] | None) -> str:
+def _denied(one: Attached, entry: SettingsEntry, command: list[str], environ: Mapping[str, str] | None) -> str:
     """Return why a canary was not denied as it should be; empty if it was."""
     dialect = agent_dialect(one["agent"])
     canary = f"{CANARY}{secrets.token_hex(8)}"

@@ -12,7 +12,7 @@ from time import monotonic_ns, time_ns
 from typing import TYPE_CHECKING, Any
 
 from ..decide import HookRun
-from ..model import NOTHING_SAID, Decision, Effect, Outcome, facts_of
+from ..model import NOTHING_SAID, Decision, HookEffect, Outcome, facts_of
 from ..person.caller import caller, client
 from ..person.permission import Permission
 from ..runtime.signals import raised_by_signal
@@ -33,7 +33,7 @@ from .json_values import plain, shortened
 if TYPE_CHECKING:
     from .completion import Completion
 
-__all__ = ["LONGEST", "Entry", "encode", "entry_of", "permission_entry"]
+__all__ = ["LONGEST", "PendingRecord", "encode", "entry_of", "permission_entry"]
 
 LONGEST = 1024 * 1024
 """The maximum length of a record in characters; the texts of a longer one are cut."""
@@ -62,7 +62,7 @@ encode = _quick_encoder()
 """Makes strict JSON in ASCII, without control characters and line breaks."""
 
 
-class Entry:
+class PendingRecord:
     """One record on its way to the store: its text, and the columns that follow from it."""
 
     __slots__ = ("call", "columns", "completion", "kind", "mono", "redacted", "refused", "size", "text", "time")
@@ -91,7 +91,7 @@ class Entry:
             self.columns = columns_of(body) if self.kind == FIRING else NO_COLUMNS
 
 
-def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str]) -> Entry:
+def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str]) -> PendingRecord:
     """Return the record of an outcome."""
     row, fields, entries, verdict, given, depth, background = facts_of(outcome)
     document: dict[str, Any] = {"event": row.name, "input": fields}
@@ -124,13 +124,13 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
     else:
         if len(text) <= LONGEST and (subject is None or type(subject) is str) and type(session) is str:
             us = document.get("us", 0)
-            return Entry(text, (row.name, storable(session), storable(subject), decision, us, runs))
+            return PendingRecord(text, (row.name, storable(session), storable(subject), decision, us, runs))
     document = plain(document)
     text = encode(document)
     if len(text) > LONGEST:
         document = shortened(document, encode, redact, LONGEST)
         text = encode(document)
-    return Entry(text, columns_of(document))
+    return PendingRecord(text, columns_of(document))
 
 
 def _add_who_asked(document: dict[str, Any]) -> None:
@@ -141,7 +141,7 @@ def _add_who_asked(document: dict[str, Any]) -> None:
         document["client"] = agent
 
 
-def permission_entry(permission: Permission, redact: Callable[[str], str]) -> Entry:
+def permission_entry(permission: Permission, redact: Callable[[str], str]) -> PendingRecord:
     """Return the record of a permission: its fields that are not empty."""
     fields = {name: getattr(permission, name) for name in Permission._parts}
     body = plain({name: value for name, value in fields.items() if value not in ("", None)})
@@ -149,7 +149,7 @@ def permission_entry(permission: Permission, redact: Callable[[str], str]) -> En
     if len(text) > LONGEST:
         body = shortened(body, encode, redact, LONGEST)
         text = encode(body)
-    return Entry(text, permission_columns(body), PERMISSION, storable(body.get("tool_use_id")))
+    return PendingRecord(text, permission_columns(body), PERMISSION, storable(body.get("tool_use_id")))
 
 
 def _add_runs(document: dict[str, Any], entries: Any, runs: list[RunColumns]) -> None:
@@ -203,7 +203,7 @@ _FLAGS = ("granted", "keep_going", "suppress_output", "interrupt")
 _TEXTS = ("reason", "stop_reason", "context", "messages", "extra")
 
 
-def _add_what_was_said(document: dict[str, Any], verdict: Effect) -> None:
+def _add_what_was_said(document: dict[str, Any], verdict: HookEffect) -> None:
     """Add every part of the verdict that differs from a verdict without replies."""
     if verdict.decision != "none":
         document["decision"] = verdict.decision

@@ -17,12 +17,12 @@ from .retention import Retention
 
 if TYPE_CHECKING:
     from ..person.permission import Permission
-    from .entries import Entry
+    from .entries import PendingRecord
 
-__all__ = ["DECISIONS", "EVERYTHING", "Flaw", "Found", "HookStats", "NotAStore", "PermissionCount", "QuestionStore",
-           "Selection", "SessionOverview", "StoreOptions", "StoreReader", "StoreReplaced", "StoreUnreadable",
-           "StoreWriter", "StoredChange", "StoredFiring", "StoredPermission", "StoredQuestion", "StoredSession",
-           "Submission", "Totals", "Verification"]  # fmt: skip
+__all__ = ["DECISIONS", "EVERYTHING", "Flaw", "HookStats", "NotAStore", "PermissionCount", "QuestionStore",
+           "SearchResult", "Selection", "SessionOverview", "StoreOptions", "StoreReader", "StoreReplaced",
+           "StoreUnreadable", "StoreWriter", "StoredChange", "StoredFiring", "StoredPermission", "StoredQuestion",
+           "StoredSession", "Submission", "Totals", "Verification"]  # fmt: skip
 
 
 class NotAStore(UsageError):
@@ -342,7 +342,7 @@ class Totals(Record):
     upto: int = 0
 
 
-class Found(Record):
+class SearchResult(Record):
     """The result of a search: entries, newest first."""
 
     entries: tuple[StoredFiring | StoredPermission, ...]
@@ -447,7 +447,7 @@ class StoreReader(Protocol):
 
     def search(
         self, selection: Selection, *, limit: int, seconds: float, firings_only: bool = False
-    ) -> Found:  # fmt: skip
+    ) -> SearchResult:  # fmt: skip
         """Return the newest entries of a selection; stop after some seconds, and say how far it came."""
 
     def totals(self, since: float | None = None, before: Totals | None = None) -> Totals:
@@ -509,7 +509,7 @@ class StoreWriter(Protocol):
     def moved(self) -> str:
         """The path that an earlier store was moved to, until the next record is written."""
 
-    def write(self, entries: Sequence[Entry], configurations: dict[str, str]) -> None:
+    def write(self, entries: Sequence[PendingRecord], configurations: dict[str, str]) -> None:
         """Commit entries in their order, all or none.
 
         Of the answers to a question the first is written, and of questions no more than may wait: this is decided in

@@ -21,7 +21,7 @@ from ..runtime.forks import after_fork
 from .chain import key_name, load_key
 from .columns import ANSWER, CHANGE, QUESTION
 from .completion import Completion, StoreDown
-from .entries import LONGEST, Entry, encode, entry_of, permission_entry
+from .entries import LONGEST, PendingRecord, encode, entry_of, permission_entry
 from .json_values import plain
 from .protocol import StoreOptions, StoreReader
 from .questions import describe_asker, digest_of, id_of, is_sealed
@@ -111,9 +111,9 @@ class AuditStore:
 
     def record_change(self, change: Mapping[str, Any]) -> Submitted:
         """Record what a person has changed about hooks; what is returned has to be waited for."""
-        return self._submit(Entry(encode(plain(dict(change))), kind=CHANGE))
+        return self._submit(PendingRecord(encode(plain(dict(change))), kind=CHANGE))
 
-    def _put(self, entry: Entry) -> None:
+    def _put(self, entry: PendingRecord) -> None:
         """Put a record into the queue that no firing waits for."""
         if self._is_closed:
             _take_over(self._options, [entry], patience=0)
@@ -129,13 +129,13 @@ class AuditStore:
     def ask(self, question: Mapping[str, Any]) -> Submitted:
         """Write a question; what is returned has to be waited for, and then has its id, or why it was refused."""
         body = plain({**question, "config": self._configuration[0], "asker": describe_asker(self.key_name)})
-        return self._submit(Entry(encode(body), kind=QUESTION))
+        return self._submit(PendingRecord(encode(body), kind=QUESTION))
 
     def answer(self, answer: Mapping[str, Any]) -> Submitted:
         """Write the answer to a question, if it has none; what is returned has to be waited for."""
-        return self._submit(Entry(encode(plain(dict(answer))), kind=ANSWER))
+        return self._submit(PendingRecord(encode(plain(dict(answer))), kind=ANSWER))
 
-    def _submit(self, entry: Entry) -> Submitted:
+    def _submit(self, entry: PendingRecord) -> Submitted:
         if len(entry.text) > LONGEST:
             entry.refused = f"it has more than {LONGEST:,} characters, so that a person cannot see the whole of it"
             return Submitted(None, entry)
@@ -265,7 +265,7 @@ class _Recorded:
 
     __slots__ = ("_entry", "_full", "_patience", "_required", "writer")
 
-    def __init__(self, writer: Writer, entry: Entry, full: bool, patience: float, required: bool) -> None:
+    def __init__(self, writer: Writer, entry: PendingRecord, full: bool, patience: float, required: bool) -> None:
         self.writer = writer
         self._entry = entry
         self._full = full
@@ -304,7 +304,7 @@ class Submitted:
 
     __slots__ = ("_entry", "_recorded")
 
-    def __init__(self, recorded: _Recorded | None, entry: Entry) -> None:
+    def __init__(self, recorded: _Recorded | None, entry: PendingRecord) -> None:
         self._recorded = recorded
         self._entry = entry
 
@@ -327,7 +327,7 @@ class Submitted:
 
         def write() -> None:
             if completion.error is None and not self.refused:
-                recorded.writer.put(Entry(encode(plain(dict(answer()))), kind=ANSWER))
+                recorded.writer.put(PendingRecord(encode(plain(dict(answer()))), kind=ANSWER))
 
         if not completion.on_complete(write):
             write()
@@ -385,7 +385,7 @@ def _acquire(options: StoreOptions, most_waiting: int) -> Writer:
         return writer
 
 
-def _take_over(options: StoreOptions, entries: list[Entry], patience: float = PATIENCE) -> Writer:
+def _take_over(options: StoreOptions, entries: list[PendingRecord], patience: float = PATIENCE) -> Writer:
     """Write entries that came too late for a writer that was closed; wait for so many seconds."""
     writer = _acquire(options, MOST_WAITING)
     for entry in entries:

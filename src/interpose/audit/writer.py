@@ -17,7 +17,7 @@ from ..records import Record
 from ..runtime.faults import log
 from .columns import GAP
 from .completion import Completion, StoreDown
-from .entries import Entry, encode
+from .entries import PendingRecord, encode
 from .protocol import StoreOptions, StoreWriter
 from .retention import Retention
 
@@ -56,7 +56,11 @@ class Writer:
     """Takes entries from any thread; see ``AuditStore`` for which firings wait."""
 
     def __init__(
-        self, options: StoreOptions, most_waiting: int, most_bytes: int, successor: Callable[[list[Entry]], object]
+        self,
+        options: StoreOptions,
+        most_waiting: int,
+        most_bytes: int,
+        successor: Callable[[list[PendingRecord]], object],
     ) -> None:
         self.options = options
         self._successor = successor
@@ -68,7 +72,7 @@ class Writer:
         """Why the store is down; empty if the last write succeeded."""
         self._most_waiting = most_waiting
         self._most_bytes = most_bytes
-        self._queue: SimpleQueue[Entry | Completion | None] = SimpleQueue()
+        self._queue: SimpleQueue[PendingRecord | Completion | None] = SimpleQueue()
         self._lock = threading.Lock()
         self._hurried = allocate_lock()
         self._hurried.acquire()
@@ -91,7 +95,7 @@ class Writer:
         """Say whether a firing must wait for room in the queue."""
         return self._queue.qsize() + self._held >= self._most_waiting or self._large >= self._most_bytes
 
-    def put(self, entry: Entry) -> None:
+    def put(self, entry: PendingRecord) -> None:
         """Put a record into the queue."""
         if len(entry.text) >= _LARGE:
             entry.size = len(entry.text)
@@ -178,7 +182,7 @@ class Writer:
     def _run(self) -> None:
         # A variable, not an attribute: after a fork the child must not reach and close the parent's connection.
         committer = self._open(self.options)
-        entries: list[Entry] = []
+        entries: list[PendingRecord] = []
         waiting: list[Completion] = []
         has_idle_work = self.options.anchor is not None or self.options.retention != Retention()
         backoff = _BACKOFF[0]
@@ -203,16 +207,16 @@ class Writer:
                 break
         self._end(committer, entries)
 
-    def _collect(self, entries: list[Entry], waiting: list[Completion], patience: float | None) -> bool:
+    def _collect(self, entries: list[PendingRecord], waiting: list[Completion], patience: float | None) -> bool:
         """Take everything from the queue, waiting for the first item; return whether the writer is to end."""
         take = self._queue.get
         over = False
         try:
             first = take(True, patience)
-            if isinstance(first, Entry) and first.completion is None and not self.down:
+            if isinstance(first, PendingRecord) and first.completion is None and not self.down:
                 self._hurried.acquire(timeout=COLLECT_SECONDS)
             while True:
-                if isinstance(first, Entry):
+                if isinstance(first, PendingRecord):
                     entries.append(first)
                     self._held = len(entries)  # at once, or hosts would find room for as many as are taken here
                 elif first is None:
@@ -233,7 +237,7 @@ class Writer:
             for completion in room:
                 completion.complete()
 
-    def _write(self, committer: StoreWriter, entries: list[Entry]) -> None:
+    def _write(self, committer: StoreWriter, entries: list[PendingRecord]) -> None:
         """Commit the gap record, if there is one, and then the entries, a batch at a time."""
         gap = self._take_gap()
         try:
@@ -258,7 +262,7 @@ class Writer:
             self._alarm(committer.problem)
         self._go_up()
 
-    def _committed(self, taken: list[Entry], batch: list[Entry]) -> None:
+    def _committed(self, taken: list[PendingRecord], batch: list[PendingRecord]) -> None:
         """Wake the waiting firings. One that gave up has counted its record as lost."""
         self._began = True
         self._written += len(batch)
@@ -267,13 +271,13 @@ class Writer:
             if entry.completion is not None:
                 entry.completion.complete()
 
-    def _forget_length(self, entry: Entry) -> None:
+    def _forget_length(self, entry: PendingRecord) -> None:
         if entry.size:
             with self._lock:
                 self._large -= entry.size
             entry.size = 0
 
-    def _refuse(self, entries: list[Entry], why: str) -> None:
+    def _refuse(self, entries: list[PendingRecord], why: str) -> None:
         """Refuse the entries that a firing waits for; keep the others."""
         kept = []
         for entry in entries:
@@ -285,7 +289,7 @@ class Writer:
         entries[:] = kept
         self._held = len(entries)
 
-    def _complete(self, waiting: list[Completion], entries: list[Entry]) -> None:
+    def _complete(self, waiting: list[Completion], entries: list[PendingRecord]) -> None:
         error = StoreDown(self.down or "not everything could be written") if self.down or entries else None
         for completion in waiting:
             completion.complete(error)
@@ -312,12 +316,12 @@ class Writer:
             self._alarmed = monotonic()
             log("error", "audit: %s", text)
 
-    def _take_gap(self) -> Entry | None:
+    def _take_gap(self) -> PendingRecord | None:
         with self._lock:
             gap, self._gap = self._gap, {}
-        return Entry(encode(gap), kind=GAP) if gap else None
+        return PendingRecord(encode(gap), kind=GAP) if gap else None
 
-    def _put_gap_back(self, entry: Entry) -> None:
+    def _put_gap_back(self, entry: PendingRecord) -> None:
         import json
 
         was = json.loads(entry.text)
@@ -330,7 +334,7 @@ class Writer:
             now["last"] = max(now.get("last", 0), was["last"])
             now.setdefault("why", was["why"])
 
-    def _end(self, committer: StoreWriter, entries: list[Entry]) -> None:
+    def _end(self, committer: StoreWriter, entries: list[PendingRecord]) -> None:
         if entries:
             for _ in entries:
                 self.count_lost(self.down)
@@ -345,11 +349,11 @@ class Writer:
 
     def _pass_on_leftovers(self) -> None:
         """Pass entries that came after the end record to another writer."""
-        left: list[Entry] = []
+        left: list[PendingRecord] = []
         try:
             while True:
                 found = self._queue.get(False)
-                if isinstance(found, Entry):
+                if isinstance(found, PendingRecord):
                     left.append(found)
                 elif found is not None:
                     found.complete()
@@ -374,7 +378,7 @@ def _opener() -> Callable[[StoreOptions], StoreWriter]:
     return Committer
 
 
-def _batch_of(entries: list[Entry]) -> int:
+def _batch_of(entries: list[PendingRecord]) -> int:
     """Return how many entries fit into one transaction, by their number and their length."""
     length = 0
     for count, entry in enumerate(entries[:AT_ONCE], 1):

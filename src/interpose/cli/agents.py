@@ -14,7 +14,7 @@ from ..lint.agents import AgentReport, HeldHook
 from . import options
 from .agents_status import status
 from .render import paint, plural
-from .render.table import Column, Table, terminal_width
+from .render.table import Column, PrintedTable, terminal_width
 
 __all__ = ["app", "print_held"]
 
@@ -53,7 +53,7 @@ def run(context: typer.Context, as_json: options.AsJson = False) -> int | None:
     columns = [Column("AGENT"), *marks, Column("KNOWN BY")]
     rows = [[name, *_marks(agent_dialect(name).CONTRACTS[0]), agent_dialect(name).CONTRACTS[0].evidence]
             for name in AGENTS]  # fmt: skip
-    table = Table(columns, lead=1, keep_empty=True)
+    table = PrintedTable(columns, lead=1, keep_empty=True)
     table.fit(rows)
     table.print_heading()
     table.print_rows(rows)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-__all__ = ["COMMANDS", "GROUPS", "Command", "names"]
+__all__ = ["COMMANDS", "GROUPS", "Subcommand", "names"]
 
 
-class Command(NamedTuple):
+class Subcommand(NamedTuple):
     """One command: its name, its group in the help, its purpose, and its function.
 
     ``place`` is ``module`` or ``module:function`` in this package; the function is ``run`` by default. typer calls the
@@ -27,39 +27,43 @@ GROUPS = (BEGIN, LOOK, TRY, DECIDE)
 """The groups of the help, in order."""
 
 COMMANDS = (
-    Command("demo", BEGIN, "See hooks at work.", "demo"),
-    Command("init", BEGIN, "Write a starter configuration with a guard that works.", "init"),
-    Command("scan", BEGIN, "Show what policies would have stopped in your agents' past sessions.", "scan"),
-    Command("run", BEGIN, "Run a small coding agent whose every action goes through your hooks.", "run"),
-    Command("attach", BEGIN, "Guard the coding agents that you run: Claude Code, Codex and others.", "attach:attach"),
-    Command("mcp-proxy", BEGIN, "Put hooks in front of an MCP server, for any client.", "mcp_proxy"),
-    Command("serve", BEGIN, "Keep the engine in memory, so that hooks answer sooner.", "serve"),
-    Command("fleet", BEGIN, "Give many machines the same rules, one record and one place to ask.", "fleet:app"),
-    Command("worker", BEGIN, "Serve functions to the hooks of other machines, over NATS.", "worker"),
-    Command("check", LOOK, "Report everything that is wrong or doubtful in a configuration.", "check"),
-    Command("list", LOOK, "List the hooks: where each comes from, on or off.", "list_hooks"),
-    Command("policies", LOOK, "List the policies: on or off, and what each has stopped.", "policies:app"),
-    Command("agents", LOOK, "Show what hooks can do in each coding agent, and whether they are asked.", "agents:app"),
-    Command("events", LOOK, "Show the events, and what a hook may do at each.", "events"),
-    Command("schema", LOOK, "Print the JSON Schema of the configuration, for editors.", "schema"),
-    Command("log", LOOK, "Show what was decided and why, from the audit store.", "log:app"),
-    Command("tail", LOOK, "Follow the record as it is written, and answer questions in place.", "tail"),
-    Command("stats", LOOK, "Show which hooks are slow, which fail, and which never run.", "stats"),
-    Command("ui", LOOK, "Open the pages: what runs, what was stopped, what waits for you.", "ui"),
-    Command("report", LOOK, "Write a report as one HTML file, for people without the tool.", "report"),
-    Command("explain", TRY, "Show for every hook why it would run or not; run nothing.", "explain"),
-    Command("fire", TRY, "Fire one event through the hooks, or act as a hook.", "app:fire_help"),
-    Command("test", TRY, "Run files of cases: given an event, expect an outcome.", "test"),
-    Command("replay", TRY, "Decide a recorded session again with another configuration.", "replay"),
-    Command("doctor", TRY, "Run each hook with events that stand for nothing real, and report problems.", "doctor"),
-    Command("trust", DECIDE, "Review a configuration that was found, and arm it.", "trust"),
-    Command("enable", DECIDE, "Switch a hook on in this project.", "switch:enable"),
-    Command("disable", DECIDE, "Switch a hook off in this project.", "switch:disable"),
-    Command("questions", DECIDE, "List the calls that wait for a person's answer.", "questions:app"),
-    Command("approve", DECIDE, "Let a call run that waits for an answer.", "answer:approve"),
-    Command("refuse", DECIDE, "Deny a call that waits for an answer.", "answer:refuse"),
-    Command("detach", DECIDE, "Take Interpose off an agent, and give its settings back.", "attach:detach"),
-    Command("undo", DECIDE, "Restore the files that an agent's last writes changed.", "undo"),
+    Subcommand("demo", BEGIN, "See hooks at work.", "demo"),
+    Subcommand("init", BEGIN, "Write a starter configuration with a guard that works.", "init"),
+    Subcommand("scan", BEGIN, "Show what policies would have stopped in your agents' past sessions.", "scan"),
+    Subcommand("run", BEGIN, "Run a small coding agent whose every action goes through your hooks.", "run"),
+    Subcommand(
+        "attach", BEGIN, "Guard the coding agents that you run: Claude Code, Codex and others.", "attach:attach"
+    ),
+    Subcommand("mcp-proxy", BEGIN, "Put hooks in front of an MCP server, for any client.", "mcp_proxy"),
+    Subcommand("serve", BEGIN, "Keep the engine in memory, so that hooks answer sooner.", "serve"),
+    Subcommand("fleet", BEGIN, "Give many machines the same rules, one record and one place to ask.", "fleet:app"),
+    Subcommand("worker", BEGIN, "Serve functions to the hooks of other machines, over NATS.", "worker"),
+    Subcommand("check", LOOK, "Report everything that is wrong or doubtful in a configuration.", "check"),
+    Subcommand("list", LOOK, "List the hooks: where each comes from, on or off.", "list_hooks"),
+    Subcommand("policies", LOOK, "List the policies: on or off, and what each has stopped.", "policies:app"),
+    Subcommand(
+        "agents", LOOK, "Show what hooks can do in each coding agent, and whether they are asked.", "agents:app"
+    ),
+    Subcommand("events", LOOK, "Show the events, and what a hook may do at each.", "events"),
+    Subcommand("schema", LOOK, "Print the JSON Schema of the configuration, for editors.", "schema"),
+    Subcommand("log", LOOK, "Show what was decided and why, from the audit store.", "log:app"),
+    Subcommand("tail", LOOK, "Follow the record as it is written, and answer questions in place.", "tail"),
+    Subcommand("stats", LOOK, "Show which hooks are slow, which fail, and which never run.", "stats"),
+    Subcommand("ui", LOOK, "Open the pages: what runs, what was stopped, what waits for you.", "ui"),
+    Subcommand("report", LOOK, "Write a report as one HTML file, for people without the tool.", "report"),
+    Subcommand("explain", TRY, "Show for every hook why it would run or not; run nothing.", "explain"),
+    Subcommand("fire", TRY, "Fire one event through the hooks, or act as a hook.", "app:fire_help"),
+    Subcommand("test", TRY, "Run files of cases: given an event, expect an outcome.", "test"),
+    Subcommand("replay", TRY, "Decide a recorded session again with another configuration.", "replay"),
+    Subcommand("doctor", TRY, "Run each hook with events that stand for nothing real, and report problems.", "doctor"),
+    Subcommand("trust", DECIDE, "Review a configuration that was found, and arm it.", "trust"),
+    Subcommand("enable", DECIDE, "Switch a hook on in this project.", "switch:enable"),
+    Subcommand("disable", DECIDE, "Switch a hook off in this project.", "switch:disable"),
+    Subcommand("questions", DECIDE, "List the calls that wait for a person's answer.", "questions:app"),
+    Subcommand("approve", DECIDE, "Let a call run that waits for an answer.", "answer:approve"),
+    Subcommand("refuse", DECIDE, "Deny a call that waits for an answer.", "answer:refuse"),
+    Subcommand("detach", DECIDE, "Take Interpose off an agent, and give its settings back.", "attach:detach"),
+    Subcommand("undo", DECIDE, "Restore the files that an agent's last writes changed.", "undo"),
 )
 
 

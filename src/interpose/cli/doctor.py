@@ -27,7 +27,7 @@ from .loading import load_hooks
 from .options import AsJson, Config, Cwd, Dialect
 from .render import cut, flat, paint, print_error, problems_of
 from .render.streams import capture_stdout, confirm, is_interactive, silence_log
-from .render.table import Column, Table, print_table
+from .render.table import Column, PrintedTable, print_table
 
 __all__ = ["run", "run_isolated", "run_probe"]
 
@@ -144,7 +144,7 @@ def _print_machine(checks: list[MachineCheck], tools: list[DeclaredTool]) -> Non
 
 
 def _print_hooks(reports: list[HookReport], ran: bool) -> None:
-    table = Table((_STATE, Column(""), Column("event"), Column(""), Column(""), Column("", "dim")))
+    table = PrintedTable((_STATE, Column(""), Column("event"), Column(""), Column(""), Column("", "dim")))
     rows = [_row(report) for report in reports]
     table.fit(rows)
     for report, row in zip(reports, rows, strict=True):

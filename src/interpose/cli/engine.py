@@ -19,7 +19,7 @@ from ..matching.declared_tools import DeclaredCall, DeclaredTool
 from ..model import Health, Hook, Template
 from ..policies import PolicyHook
 from ..records import replace
-from ..registry import Snapshot
+from ..registry import RegistrySnapshot
 from ..routes import DEFAULT_TIMEOUT, deadline, error_policy, in_order, is_guard, total_time
 
 __all__ = [
@@ -154,13 +154,13 @@ def _subject(row: EventSpec, fields: Mapping[str, Any]) -> str:
     return os.path.basename(value) if row.subject_is_path_end else value
 
 
-def _holding(snapshot: Snapshot, event: str, scope: str | None) -> set[int]:
+def _holding(snapshot: RegistrySnapshot, event: str, scope: str | None) -> set[int]:
     """Return the hooks that apply to a scope, enabled or not."""
     switched_on = tuple(replace(hook, enabled=True) for hook in snapshot.hooks.get(event, ()))
-    return {hook.sequence for hook in Snapshot({event: switched_on}, snapshot.scopes).for_firing(event, scope)}
+    return {hook.sequence for hook in RegistrySnapshot({event: switched_on}, snapshot.scopes).for_firing(event, scope)}
 
 
-def _scope_says(hook: Hook, scope: str | None, snapshot: Snapshot, holds: bool) -> Predicate:
+def _scope_says(hook: Hook, scope: str | None, snapshot: RegistrySnapshot, holds: bool) -> Predicate:
     if hook.scope is None:
         if holds:
             return Predicate("scope", True, "for every agent")

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from ..hooks import Hooks
 from ..matching import compile_matcher
 from ..matching.grades import Grade
-from ..matching.shell import Command, CommandPattern, Line, Suspect, read_line
+from ..matching.shell import CommandPattern, Line, ShellCommand, Suspect, read_line
 from ..model import Hook
 from ..policies import POLICIES, Call, Effect, PolicyHook, read_policies
 from ..policies.effects import phrase_of, shown
@@ -204,7 +204,7 @@ def _print_entry(grade: Grade, text: str, notes: Iterable[str]) -> None:
         print(textwrap.fill(_shown(note), _WIDTH, initial_indent=" " * 13, subsequent_indent=" " * 13))
 
 
-def _notes(command: Command) -> Iterator[str]:
+def _notes(command: ShellCommand) -> Iterator[str]:
     if command.via:
         yield f"reached through {', then '.join(command.via)}"
     if command.why:

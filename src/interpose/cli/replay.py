@@ -28,7 +28,7 @@ from .render.outcome import change_lines
 from .render.streams import silence_log, stdout_to_stderr
 from .render.table import Column, print_table
 
-__all__ = ["Review", "run", "summary_of"]
+__all__ = ["DifferencePrinter", "run", "summary_of"]
 
 _LONGEST = 160
 _MOST_SINGLE = 10
@@ -125,7 +125,7 @@ def run(
             document["results"] = []
         print(json.dumps(document, default=repr))
         return 1 if done.different else 0
-    review = Review(recording)
+    review = DifferencePrinter(recording)
     if each or done.different <= _MOST_SINGLE:
         for result in done.results:
             review(result)
@@ -206,7 +206,7 @@ def _print_dry(hooks: Hooks, recording: Recording, *, as_json: bool) -> None:
     print(text + (f"; {plural(unknown, 'event')} {'is' if unknown == 1 else 'are'} unknown" if unknown else ""))
 
 
-class Review:
+class DifferencePrinter:
     """Prints every difference as in a code review, the old decision and the new one, and their number at the end."""
 
     def __init__(self, recording: Recording) -> None:

@@ -13,8 +13,8 @@ import typer
 from ..errors import UsageError, nearest
 from ..hooks import Hooks
 from ..policies import POLICIES, RECOMMENDED
-from ..replay.scan import Finding, Group, ScanReport, policies_only, scan
-from ..replay.transcripts import READERS, Found, Search, find_transcripts
+from ..replay.scan import ScanReport, StoppedCall, StoppedCalls, policies_only, scan
+from ..replay.transcripts import READERS, FoundTranscript, Search, find_transcripts
 from . import INTERRUPTED, options
 from .audit_store import Since, parse_since
 from .render import cut, flat, on_one_line, paint, plural
@@ -130,7 +130,7 @@ class _Progress:
         self._files = files
         self._at = 0
 
-    def __call__(self, found: Found, report: ScanReport) -> None:
+    def __call__(self, found: FoundTranscript, report: ScanReport) -> None:
         self._at += 1
         text = f"reading {self._at:,} of {self._files:,} transcripts, {report.calls:,} calls"
         print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
@@ -180,7 +180,7 @@ def _notes(report: ScanReport) -> Iterator[str]:
         yield "* depends on whether there was uncommitted work, which a transcript does not tell"
 
 
-def _group_lines(group: Group, limit: int | None, home: str) -> Iterator[str]:
+def _group_lines(group: StoppedCalls, limit: int | None, home: str) -> Iterator[str]:
     word, colour = _WORDS[group.decision]
     yield f"{paint(f'{word} {group.count:,} ×', colour, 'bold')} {paint(flat(group.policy), 'bold')}"
     shown = group.examples(limit)
@@ -190,7 +190,7 @@ def _group_lines(group: Group, limit: int | None, home: str) -> Iterator[str]:
         yield paint(f"  and {left:,} more: --limit 0 shows all", "dim")
 
 
-def _finding_lines(one: Finding, times: int, home: str) -> Iterator[str]:
+def _finding_lines(one: StoppedCall, times: int, home: str) -> Iterator[str]:
     width = min(terminal_width() or 100, 120)
     what = on_one_line(one.call) or flat(one.tool)
     tool = "" if one.tool == "Bash" or not one.call else f"{flat(one.tool or one.event)} "

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import typer
 
 from ..errors import UsageError
-from ..server.dispatcher import Limits
+from ..server.dispatcher import ServerLimits
 from ..server.places import folder, prepare_folder, server_facts, socket_path
 from . import end_process, fire_resident
 
@@ -96,7 +96,7 @@ def run(
                 print(f"interpose serve: {front.address}/v1/fire/EVENT, with the token in {token}", flush=True)
 
     stop_pages = _start_pages() if ui else _do_nothing
-    limits = Limits(idle=idle, waiting=waiting, seconds=deadline)
+    limits = ServerLimits(idle=idle, waiting=waiting, seconds=deadline)
     try:
         Server(fire_resident, end_process, preload, limits, http=front, log=log, ready=ready).run()
     except AlreadyRunning:

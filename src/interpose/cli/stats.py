@@ -17,7 +17,7 @@ from . import options
 from .audit_store import Since, Store, open_reader, parse_since
 from .loading import load_hooks
 from .render import flat, format_duration, paint, plural, print_error, short_path, time_since
-from .render.table import Column, Table, terminal_width
+from .render.table import Column, PrintedTable, terminal_width
 
 __all__ = ["bar", "run"]
 
@@ -122,7 +122,7 @@ def _print_stats(found: Sequence[HookStats], now: float) -> None:
     """Print a row per hook, event by event, most runs first; columns without a number are left out."""
     longest = max(one.total for one in found)
     width = terminal_width()
-    table = Table((
+    table = PrintedTable((
         Column("  HOOK", most=30 if width is None else 2 + min(28, max(8, width // 3))),
         Column("RUNS", right=True),
         Column("DENY", "red", right=True),

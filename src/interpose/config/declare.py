@@ -19,7 +19,7 @@ from ..records import replace
 from ..registry import LAYERS
 from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, Trusted, make_command
-from .kinds import JUDGES, KINDS, Place, kind_of, make_binding
+from .kinds import JUDGES, KINDS, ConfigPlace, kind_of, make_binding
 
 __all__ = ["ERROR_BEHAVIORS", "UNITS", "HookOptions", "declare", "doubt_about", "duration", "seconds",
            "warn_of_doubt"]  # fmt: skip
@@ -191,7 +191,7 @@ def declare(
         handler = shown if isinstance(shown, str) else " ".join(shown)
     elif (served := kind_of(type, target_options)) is not None:
         _check_served(served, isolate, inline)
-        place = Place(
+        place = ConfigPlace(
             dialect=dialect, directory=directory, project_dir=project_dir, hooks_dir=hooks_dir, trusted=trusted,
             guard=guard, servers=servers or {},
         )  # fmt: skip

@@ -9,12 +9,12 @@ from ..dialects import dialect as find_dialect
 from ..errors import BadHook
 from ..handlers.http import OWN_HEADERS, Endpoint, is_header_name, parse_url
 from ..matching.written import as_written
-from .kinds import Place
+from .kinds import ConfigPlace
 
 __all__ = ["make_endpoint"]
 
 
-def make_endpoint(place: Place, *, url: Any, headers: Any, allowed_env_vars: Any) -> tuple[Endpoint, str]:
+def make_endpoint(place: ConfigPlace, *, url: Any, headers: Any, allowed_env_vars: Any) -> tuple[Endpoint, str]:
     """Return the endpoint that these options describe, and how it is shown; raise BadHook if they are wrong."""
     if not isinstance(url, str) or not url:
         raise BadHook(

@@ -11,7 +11,7 @@ from ..model import Binding
 from ..records import Record, made_by
 from .commands import Trusted
 
-__all__ = ["JUDGES", "KINDS", "Place", "kind_of", "make_binding"]
+__all__ = ["JUDGES", "KINDS", "ConfigPlace", "kind_of", "make_binding"]
 
 JUDGES = ("prompt", "agent")
 """The kinds that ask a model for its verdict."""
@@ -25,7 +25,7 @@ KINDS: dict[str, tuple[str, ...]] = {
 """The options of each kind, as declare() spells them; the first one says which kind it is."""
 
 
-class Place(Record):
+class ConfigPlace(Record):
     """Where a configuration is, what is run from its snapshot, and its MCP servers."""
 
     dialect: str
@@ -46,7 +46,7 @@ def kind_of(kind: str | None, options: Mapping[str, Any]) -> str | None:
 
 
 def make_binding(
-    kind: str, row: EventSpec, handler: Any, options: Mapping[str, Any], place: Place
+    kind: str, row: EventSpec, handler: Any, options: Mapping[str, Any], place: ConfigPlace
 ) -> tuple[Binding, str]:
     """Return what a hook of this kind is bound to, and how that is shown; raise BadHook if an option is wrong."""
     if handler is not None:

@@ -19,7 +19,7 @@ from ..handlers.projects import VARIABLE
 from ..matching.written import as_written
 from ..strict_json import BadJson, decode
 from .commands import make_command
-from .kinds import Place
+from .kinds import ConfigPlace
 
 __all__ = ["FILE", "make_mcp_tool", "read_servers_file", "read_servers_section"]
 
@@ -27,7 +27,7 @@ FILE = ".mcp.json"
 """The servers of a project, for its settings files of Claude Code."""
 
 
-def make_mcp_tool(place: Place, *, server: Any, tool: Any, input: Any) -> tuple[McpTool, str]:
+def make_mcp_tool(place: ConfigPlace, *, server: Any, tool: Any, input: Any) -> tuple[McpTool, str]:
     """Return the tool that these options describe, and how it is shown; raise BadHook if they are wrong."""
     if not isinstance(server, (str, Mapping)) or not server:
         raise BadHook(f"server: {as_written(server)} where the name of an MCP server is expected",
@@ -49,7 +49,7 @@ def make_mcp_tool(place: Place, *, server: Any, tool: Any, input: Any) -> tuple[
     return made, f"{name}: {tool}"
 
 
-def _server(server: str | Mapping[str, Any], place: Place) -> tuple[str, McpServer | str]:
+def _server(server: str | Mapping[str, Any], place: ConfigPlace) -> tuple[str, McpServer | str]:
     """Return the name of a server, and the server, or why there is none."""
     if isinstance(server, Mapping):
         try:
@@ -66,7 +66,7 @@ def _server(server: str | Mapping[str, Any], place: Place) -> tuple[str, McpServ
                   hint=nearest(server, place.servers) or "describe it below mcpServers:")  # fmt: skip
 
 
-def _program(name: str, config: StdioServer, place: Place) -> tuple[Command | None, StdioServer | None, str]:
+def _program(name: str, config: StdioServer, place: ConfigPlace) -> tuple[Command | None, StdioServer | None, str]:
     """Return the program of a server as a command, the server with it, and why it cannot be used."""
     own = place.project_dir or os.path.abspath(place.directory or os.getcwd())
     try:

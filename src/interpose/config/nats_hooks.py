@@ -14,7 +14,7 @@ from ..matching.written import as_written
 from ..model import Hook
 from ..records import replace
 from .fleet import FleetSettings
-from .kinds import Place
+from .kinds import ConfigPlace
 
 __all__ = ["check_subject", "make_service", "persons_fleet", "with_connections"]
 
@@ -35,7 +35,7 @@ def check_subject(subject: Any) -> str:
     return subject
 
 
-def make_service(place: Place, *, subject: Any) -> NatsService:
+def make_service(place: ConfigPlace, *, subject: Any) -> NatsService:
     """Return the workers that this option names; raise BadHook if it is wrong."""
     return NatsService(subject=check_subject(subject), dialect=place.dialect, write=find_dialect(place.dialect).write)
 

@@ -15,7 +15,7 @@ from typing import NamedTuple, Protocol
 
 from .script_names import PREFIXES, RUNNERS, SHELLS, is_assignment
 
-__all__ = ["Place", "redirect_line", "redirect_value", "redirect_words"]
+__all__ = ["FileLocator", "redirect_line", "redirect_value", "redirect_words"]
 
 _DEEPEST = 8
 _INERT = {"echo", "printf", ":", "true", "false", "exit", "return", "read", "export", "unset", "set", "local", "shift"}
@@ -64,7 +64,7 @@ _MODULE = (
 )
 
 
-class Place(Protocol):
+class FileLocator(Protocol):
     """Says where files are to be run from."""
 
     project: str
@@ -108,7 +108,7 @@ class _Word(NamedTuple):
     """The text of a word without expansions but that of the project, as a line for another shell."""
 
 
-def redirect_line(line: str, place: Place, base: str | None = None, depth: int = 0) -> str:
+def redirect_line(line: str, place: FileLocator, base: str | None = None, depth: int = 0) -> str:
     """Return a line for the shell that runs files from their new places."""
     reader = _Line(line, place, place.project if base is None else base, depth)
     reader.read()
@@ -121,7 +121,7 @@ def redirect_line(line: str, place: Place, base: str | None = None, depth: int =
     return line
 
 
-def redirect_words(words: Sequence[str], place: Place) -> list[str]:
+def redirect_words(words: Sequence[str], place: FileLocator) -> list[str]:
     """Return the words of a command without a shell that runs files from their new places."""
     given = [_word_of(at, word) for at, word in enumerate(words)]
     edits: dict[int, str] = {}
@@ -136,7 +136,7 @@ def redirect_words(words: Sequence[str], place: Place) -> list[str]:
     return [edits.get(at, word) for at, word in enumerate(words)]
 
 
-def redirect_value(value: str, place: Place) -> str:
+def redirect_value(value: str, place: FileLocator) -> str:
     """Return the value of a variable with the new places of the files that it names: ``--require=./setup.js``."""
 
     def moved(found: re.Match[str]) -> str:
@@ -155,7 +155,7 @@ def _word_of(at: int, word: str) -> _Word:
 class _Line:
     """Reads the simple commands of one line, and collects what is to be replaced in it."""
 
-    def __init__(self, text: str, place: Place, base: str, depth: int) -> None:
+    def __init__(self, text: str, place: FileLocator, base: str, depth: int) -> None:
         self.text = text
         self.place = place
         self.base: str | None = base
@@ -378,7 +378,7 @@ class _Command:
     def __init__(
         self,
         words: Sequence[_Word],
-        place: Place,
+        place: FileLocator,
         base: str | None,
         depth: int,
         replace: Callable[[_Word, str], None],
@@ -582,7 +582,7 @@ def _has_file(words: Sequence[_Word]) -> bool:
     return any("/" in word.text and not word.text.startswith("-") for word in words)
 
 
-def _resolve(text: str, place: Place, base: str | None) -> str | None:
+def _resolve(text: str, place: FileLocator, base: str | None) -> str | None:
     """Return the path that a word names; None if the directory is not known."""
     if "\0" in text:
         if not text.startswith("\0") or not place.project or "\0" in text[1:]:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from ..events import EventSpec
-from ..models.judging import Verdict
+from ..models.judging import Judgement
 from ..records import replace
 from ..replies import Failure, Reply
 from . import dialect
@@ -15,7 +15,7 @@ from .claude import LONGEST_TEXT
 __all__ = ["verdict_reader"]
 
 _Read = Callable[[EventSpec, object], Reply | Failure]
-_Judged = Callable[[EventSpec, Verdict], Reply]
+_Judged = Callable[[EventSpec, Judgement], Reply]
 
 
 def verdict_reader(name: str) -> _Read:
@@ -24,14 +24,14 @@ def verdict_reader(name: str) -> _Read:
 
 
 def _read(judged: _Judged, other: _Read, row: EventSpec, answer: object) -> Reply | Failure:
-    if not isinstance(answer, Verdict):
+    if not isinstance(answer, Judgement):
         return other(row, answer)  # why there is no verdict
     reply = Reply() if answer.ruling.ok else judged(row, answer)
     problem = Failure("bad_verdict", answer.ruling.flaw) if answer.ruling.flaw else None
     return replace(reply, problem=problem, evidence=answer.evidence)
 
 
-def _in_native(row: EventSpec, verdict: Verdict) -> Reply:
+def _in_native(row: EventSpec, verdict: Judgement) -> Reply:
     """Deny an event that is not ok; one that can never be ok does not keep an agent going."""
     ruling, ends = verdict.ruling, not verdict.continues
     if ruling.impossible and "keep going" in row.can:
@@ -39,7 +39,7 @@ def _in_native(row: EventSpec, verdict: Verdict) -> Reply:
     return Reply(decision="deny", reason=ruling.reason, halt=ends, stop_reason=ruling.reason if ends else "")
 
 
-def _in_claude(row: EventSpec, verdict: Verdict) -> Reply:
+def _in_claude(row: EventSpec, verdict: Judgement) -> Reply:
     """Do what the table says that the client does with an event that is not ok."""
     facts, ruling, reply = row.claude.not_ok, verdict.ruling, Reply()
     if facts is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import NoReturn
 
-__all__ = ["LARGEST_BODY", "AnswerReader", "BadAnswer"]
+__all__ = ["LARGEST_BODY", "AnswerReader", "BadResponse"]
 
 LARGEST_BODY = 1024 * 1024
 """How many bytes the body of an answer may have: as many as the standard output of a command."""
@@ -21,7 +21,7 @@ _HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1
 _CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
 
 
-class BadAnswer(Exception):
+class BadResponse(Exception):
     """An answer that cannot be read: a code of a failure, and why."""
 
     def __init__(self, code: str, text: str) -> None:
@@ -65,14 +65,14 @@ class AnswerReader:
             self.complete = True
         if not self.complete:
             where = "in the middle of its answer" if self._rest or self.status else "before it answered"
-            raise BadAnswer("http_cut_off", f"the server closed the connection {where}")
+            raise BadResponse("http_cut_off", f"the server closed the connection {where}")
 
     def _read_head(self) -> bool:
         """Read the status line and the headers; say whether they are there."""
         head, mark, rest = bytes(self._rest).partition(b"\r\n\r\n")
         if not mark:
             if len(self._rest) > _LARGEST_HEAD:
-                raise BadAnswer("http_too_large", f"the headers have more than {_LARGEST_HEAD} bytes")
+                raise BadResponse("http_too_large", f"the headers have more than {_LARGEST_HEAD} bytes")
             if not b"HTTP/1.".startswith(self._rest[:7]):
                 _refuse("it does not begin with HTTP/1")
             return False
@@ -168,8 +168,8 @@ def _headers(lines: list[bytes]) -> dict[str, str]:
 
 def _check_size(size: int) -> None:
     if size > LARGEST_BODY:
-        raise BadAnswer("http_too_large", f"the answer has more than {LARGEST_BODY} bytes")
+        raise BadResponse("http_too_large", f"the answer has more than {LARGEST_BODY} bytes")
 
 
 def _refuse(why: str) -> NoReturn:
-    raise BadAnswer("http_bad_answer", f"the answer is not HTTP/1.1 as it should be: {why}")
+    raise BadResponse("http_bad_answer", f"the answer is not HTTP/1.1 as it should be: {why}")

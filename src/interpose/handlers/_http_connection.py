@@ -22,7 +22,7 @@ from ._ready import Ready, ThreadReady
 if TYPE_CHECKING:
     import ssl
 
-__all__ = ["Connection", "Connections", "Origin"]
+__all__ = ["Connection", "Connections", "HttpOrigin"]
 
 _T = TypeVar("_T")
 _MOST_IDLE = 8
@@ -34,7 +34,7 @@ _PIECE = 256 * 1024
 _NOWHERE = ThreadReady()
 
 
-class Origin(NamedTuple):
+class HttpOrigin(NamedTuple):
     """Where requests go: a scheme, a host and a port."""
 
     scheme: str
@@ -128,10 +128,10 @@ class Connections:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._idle: dict[Origin, list[Connection]] = {}
+        self._idle: dict[HttpOrigin, list[Connection]] = {}
         after_fork(self.forget)
 
-    async def open(self, origin: Origin, ready: Ready, deadline: float) -> Connection:
+    async def open(self, origin: HttpOrigin, ready: Ready, deadline: float) -> Connection:
         """Return a kept connection that is still open, or a new one."""
         while (kept := self._take(origin)) is not None:
             if kept.until > monotonic() and not _has_input(kept.socket.fileno()):
@@ -148,7 +148,7 @@ class Connections:
             raise
         return connection
 
-    def give_back(self, origin: Origin, connection: Connection, keep_alive: str) -> None:
+    def give_back(self, origin: HttpOrigin, connection: Connection, keep_alive: str) -> None:
         """Keep a connection for the next event. ``keep_alive`` is the header in which a server says for how long."""
         connection.until = monotonic() + _idle_seconds(keep_alive)
         connection.ready = _NOWHERE  # it must not keep an event loop
@@ -159,7 +159,7 @@ class Connections:
                 return
         connection.close()
 
-    def _take(self, origin: Origin) -> Connection | None:
+    def _take(self, origin: HttpOrigin) -> Connection | None:
         with self._lock:
             idle = self._idle.get(origin)
             return idle.pop() if idle else None
@@ -196,7 +196,7 @@ def _has_input(descriptor: int) -> bool:
     return bool(poll.poll(0))
 
 
-async def _connected(addresses: list[Address], origin: Origin, ready: Ready, deadline: float) -> socket.socket:
+async def _connected(addresses: list[Address], origin: HttpOrigin, ready: Ready, deadline: float) -> socket.socket:
     """Connect to the first address that answers; each has its share of the time."""
     failure = HookFailed("http_unreachable", f"{origin} has no address")
     for number, (family, address) in enumerate(addresses):

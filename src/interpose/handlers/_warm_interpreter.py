@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
     from interpose.handlers import _supervisor
     from interpose.handlers._supervisor import Request
-    from interpose.handlers._warm_script import SAFE_PATH, LoadedScript, Refused, check_interpreter
+    from interpose.handlers._warm_script import SAFE_PATH, CannotRunWarm, LoadedScript, check_interpreter
 else:
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.path[0] == here:  # unless the interpreter was told not to look there
         del sys.path[0]
     sys.path.insert(0, here)
     import _supervisor
-    from _warm_script import SAFE_PATH, LoadedScript, Refused, check_interpreter
+    from _warm_script import SAFE_PATH, CannotRunWarm, LoadedScript, check_interpreter
 
     del sys.path[0], sys.modules["_supervisor"], sys.modules["_warm_script"]
 
@@ -91,7 +91,7 @@ class WarmSupervisor(_supervisor.Supervisor):
                 "ready", script.watched(), sorted(script.names), [os.fsencode(folder) for folder in script.folders]
             )
             self.script = script
-        except Refused as error:
+        except CannotRunWarm as error:
             self.send("refused", str(error))
 
     def turn(self) -> None:

@@ -31,7 +31,7 @@ ONLY_AST = 0x400
 SETTLED = 0.02  # seconds after which a further change of a file gets another timestamp
 
 
-class Refused(Exception):
+class CannotRunWarm(Exception):
     """The script cannot run warm; the text says why."""
 
 
@@ -51,12 +51,12 @@ class LoadedScript:
                 tree: Any = compile(source, self.file, "exec", ONLY_AST, dont_inherit=True)
                 self.code = compile(source, self.file, "exec", dont_inherit=True)
             except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-                raise Refused(f"cannot be compiled: {error}") from None
+                raise CannotRunWarm(f"cannot be compiled: {error}") from None
             self.folders = ([] if SAFE_PATH else [self.folder]) + folders_in_front()
             if not any(in_stdlib(name) for name in modules_in(self.folders) - at_start - NEVER):
                 load(tree.body)
         if warned:
-            raise Refused(f"warns: {warned[0].message}")
+            raise CannotRunWarm(f"warns: {warned[0].message}")
         self.names = {name.partition(".")[0] for name in sys.modules.keys() - at_start}
         self.started, self.dropped = changes_at_start()
 
@@ -94,7 +94,7 @@ def settled(path: str) -> tuple[bytes, Stamp]:
             with open(path, "rb", 0) as file:
                 source, status = file.read(), os.fstat(file.fileno())
         except OSError as error:
-            raise Refused(str(error)) from None
+            raise CannotRunWarm(str(error)) from None
         if abs(time.time() - max(status.st_mtime, status.st_ctime)) > SETTLED:
             return source, stamp(status)
         time.sleep(SETTLED)
@@ -133,9 +133,9 @@ def folders_in_front() -> list[str]:
         if entry == STDLIB or os.path.basename(entry) == f"python{sys.version_info[0]}{sys.version_info[1]}.zip":
             return front
         if not os.path.isabs(entry) or os.path.isfile(entry):
-            raise Refused(f"sys.path has {entry!r}")
+            raise CannotRunWarm(f"sys.path has {entry!r}")
         front.append(entry)
-    raise Refused("the standard library is not on sys.path")
+    raise CannotRunWarm("the standard library is not on sys.path")
 
 
 def site_folders() -> list[str]:
@@ -198,14 +198,14 @@ def changes_at_start() -> tuple[dict[bytes, bytes], set[bytes]]:
 def check_interpreter(at_start: frozenset[str]) -> None:
     """Refuse if the interpreter's start has done something that a fork does not copy."""
     if sys.implementation.name != "cpython":
-        raise Refused(f"{sys.implementation.name} is not supported")
+        raise CannotRunWarm(f"{sys.implementation.name} is not supported")
     if sys.flags.inspect:
-        raise Refused("it goes on after the script")
+        raise CannotRunWarm("it goes on after the script")
     if len(os.listdir("/proc/self/task")) > 1:
-        raise Refused("there are threads")
+        raise CannotRunWarm("there are threads")
     for name in sys.modules.keys() - at_start - {"__mp_main__"}:
         if not is_from_stdlib(sys.modules[name]):
-            raise Refused(f"the module {name} is not the standard library's")
+            raise CannotRunWarm(f"the module {name} is not the standard library's")
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
     os.set_blocking(0, False)  # the pipe whose other end are standard output and standard error
@@ -213,4 +213,4 @@ def check_interpreter(at_start: frozenset[str]) -> None:
         said = os.read(0, 200)
     except BlockingIOError:
         return
-    raise Refused(f"the interpreter says {said!r} when it starts")
+    raise CannotRunWarm(f"the interpreter says {said!r} when it starts")

@@ -27,7 +27,7 @@ def main() -> None:
     if setup is None:
         return
     sys.path[:] = setup["sys_path"]
-    worker = Worker(setup)
+    worker = CallableWorker(setup)
     while (request := _receive(requests)) is not None:
         data = worker.answer(request)
         data = len(data).to_bytes(4, "little") + data
@@ -42,7 +42,7 @@ def _receive(requests: BinaryIO) -> Any:
     return pickle.loads(requests.read(int.from_bytes(header, "little")))  # noqa: S301 - our host has written it
 
 
-class Worker:
+class CallableWorker:
     """Calls one callable. The package is imported after sys.path is set."""
 
     def __init__(self, setup: dict[str, Any]) -> None:

@@ -19,8 +19,8 @@ from ..runtime.coroutines import drive
 from . import depth, hold_to_trust
 from ._encoded import check_text, encoded_event
 from ._environment import trace_variables
-from ._http_answer import AnswerReader, BadAnswer
-from ._http_connection import Connection, Connections, Origin
+from ._http_answer import AnswerReader, BadResponse
+from ._http_connection import Connection, Connections, HttpOrigin
 from ._ready import LoopReady, Ready, ThreadReady
 
 __all__ = ["OWN_HEADERS", "Address", "Endpoint", "HttpHandler", "endpoint_of", "is_header_name", "parse_url",
@@ -40,7 +40,7 @@ _JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json", re.IGNOREC
 class Address(NamedTuple):
     """A URL, taken apart."""
 
-    origin: Origin
+    origin: HttpOrigin
     target: str
     """The path and the query, as they are sent."""
     shown: str
@@ -120,7 +120,7 @@ def parse_url(url: str) -> Address:
         port = parts.port
     except ValueError as error:
         raise ValueError(f"its host or port cannot be read: {error}") from None
-    origin = Origin(parts.scheme, host, _PORTS[parts.scheme] if port is None else port)
+    origin = HttpOrigin(parts.scheme, host, _PORTS[parts.scheme] if port is None else port)
     kept = "/%:@!$&'()*+,;=~-._?"
     target = quote(parts.path or "/", safe=kept) + (f"?{quote(parts.query, safe=kept)}" if parts.query else "")
     user, mark, password = parts.netloc.rpartition("@")[0].partition(":")
@@ -234,7 +234,7 @@ async def _exchange(connection: Connection, request: bytes, answer: AnswerReader
                 answer.feed(data)
             else:
                 answer.end()
-    except BadAnswer as error:
+    except BadResponse as error:
         raise HookFailed(error.code, str(error), evidence={"body": bytes(answer.body)}) from None
     answer.keeps = answer.keeps and whole
 

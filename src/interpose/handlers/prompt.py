@@ -25,7 +25,7 @@ from ..event import Event
 from ..model import Hook
 from ..models import Model, ModelError
 from ..models.configured import ConfiguredModel
-from ..models.judging import SYSTEM, Occasion, Ruling, Verdict, ask_once, filled
+from ..models.judging import SYSTEM, Judgement, Occasion, Ruling, ask_once, filled
 from ..records import Record
 from ..redaction import Redactor
 from ..replies import Ended, Failure, HookFailed, Reply
@@ -100,7 +100,7 @@ class JudgeHandler:
         self._verdicts: OrderedDict[bytes, Ruling] = OrderedDict()
         self._lock = Lock()
 
-    async def __call__(self, hook: Hook, event: Event, deadline: float) -> Verdict | Ended | Reply:
+    async def __call__(self, hook: Hook, event: Event, deadline: float) -> Judgement | Ended | Reply:
         """Ask, and return the verdict, or why there is none."""
         judge = judge_of(hook)
         if judge is None:
@@ -123,7 +123,7 @@ class JudgeHandler:
         if not ruling.ok and not ruling.reason:
             ruling = ruling._replace(reason=f"{hook.label}: the model says no, and gives no reason")
         evidence |= {"ok": ruling.ok, "said": ruling.reason}
-        return Verdict(ruling, judge.continues, evidence)
+        return Judgement(ruling, judge.continues, evidence)
 
     async def _rule(self, hook: Hook, judge: Judge, event: Event, evidence: dict[str, Any]) -> Ruling:
         hold_to_trust(hook.binding.seal)

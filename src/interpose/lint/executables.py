@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from ..handlers.mcp_tool import McpTool
     from ..handlers.nats import NatsService
 
-__all__ = ["Flaw", "describe_model", "find_flaws", "isolation_of", "runs_what"]
+__all__ = ["ExecutableFlaw", "describe_model", "find_flaws", "isolation_of", "runs_what"]
 
 
-class Flaw(NamedTuple):
+class ExecutableFlaw(NamedTuple):
     """One reason why a hook cannot run: a stable code, what is wrong, and what to do."""
 
     code: str
@@ -69,7 +69,7 @@ def runs_what(hook: Hook) -> str:
     return f"{hook.type}: {hook.handler}" if hook.type in JUDGES else str(hook.handler)
 
 
-def find_flaws(hook: Hook) -> Iterator[Flaw]:
+def find_flaws(hook: Hook) -> Iterator[ExecutableFlaw]:
     """Return every reason why a hook cannot run."""
     command = program_of(hook)
     if hook.type == "mcp_tool" and hook.binding.target is not None:
@@ -87,7 +87,7 @@ def find_flaws(hook: Hook) -> Iterator[Flaw]:
         yield from _check_function(hook.handler, where.directory if isinstance(where, ModulePlace) else "")
 
 
-def _check_model(hook: Hook) -> Iterator[Flaw]:
+def _check_model(hook: Hook) -> Iterator[ExecutableFlaw]:
     """Find a missing package or key of the model, and a missing agent; asks nothing."""
     from importlib.util import find_spec
 
@@ -97,9 +97,11 @@ def _check_model(hook: Hook) -> Iterator[Flaw]:
     if judge is not None:
         what, hint = judge.configured.lacks()
         if what:
-            yield Flaw("missing", f"it asks {judge.configured.describe()}: {what}", hint)
+            yield ExecutableFlaw("missing", f"it asks {judge.configured.describe()}: {what}", hint)
     if hook.type == "agent" and find_spec(AGENT.rpartition(".")[0]) is None:
-        yield Flaw("missing", f"hooks of type agent need {AGENT}, which is not installed", "pip install interpose")
+        yield ExecutableFlaw(
+            "missing", f"hooks of type agent need {AGENT}, which is not installed", "pip install interpose"
+        )
 
 
 def describe_model(hook: Hook) -> str:
@@ -110,35 +112,37 @@ def describe_model(hook: Hook) -> str:
     return judge.configured.describe() if judge is not None else "of the host"
 
 
-def _check_mcp_tool(tool: McpTool) -> Iterator[Flaw]:
+def _check_mcp_tool(tool: McpTool) -> Iterator[ExecutableFlaw]:
     from importlib.util import find_spec
 
     if tool.problem:
-        yield Flaw("missing", f"MCP server {tool.name} cannot be used: {tool.problem}", "describe it in mcpServers")
+        yield ExecutableFlaw(
+            "missing", f"MCP server {tool.name} cannot be used: {tool.problem}", "describe it in mcpServers"
+        )
     if find_spec("mcp") is None:
-        yield Flaw("missing", "MCP servers need the package mcp", "pip install 'interpose[mcp]'")
+        yield ExecutableFlaw("missing", "MCP servers need the package mcp", "pip install 'interpose[mcp]'")
 
 
-def _check_service(service: NatsService) -> Iterator[Flaw]:
+def _check_service(service: NatsService) -> Iterator[ExecutableFlaw]:
     from importlib.util import find_spec
 
     if service.nats is None:
-        yield Flaw("missing", f"it asks workers over NATS, and no fleet is configured, {_DENIES}",
+        yield ExecutableFlaw("missing", f"it asks workers over NATS, and no fleet is configured, {_DENIES}",
                    "write fleet: {servers: nats://host:4222, team: NAME} into your own configuration")  # fmt: skip
     if find_spec("nats") is None:
-        yield Flaw("missing", f"it asks workers over NATS, which needs the package nats-py, {_DENIES}",
+        yield ExecutableFlaw("missing", f"it asks workers over NATS, which needs the package nats-py, {_DENIES}",
                    "pip install 'interpose[fleet]'")  # fmt: skip
 
 
-def _check_endpoint(endpoint: Endpoint) -> Iterator[Flaw]:
+def _check_endpoint(endpoint: Endpoint) -> Iterator[ExecutableFlaw]:
     for header, names in _variables_of(endpoint).items():
         for name in sorted(names):
             if name not in endpoint.allowed:
-                yield Flaw("unlisted_variable", f"the header {header} is sent without ${name}: it is not in "
-                           "allowedEnvVars", f"allowedEnvVars: [{name}]")  # fmt: skip
+                what = f"the header {header} is sent without ${name}: it is not in allowedEnvVars"
+                yield ExecutableFlaw("unlisted_variable", what, f"allowedEnvVars: [{name}]")
             elif name not in os.environ:
-                yield Flaw("unset_variable", f"the header {header} is sent without ${name}: it is not set here",
-                           f"set {name} where the hook runs")  # fmt: skip
+                what = f"the header {header} is sent without ${name}: it is not set here"
+                yield ExecutableFlaw("unset_variable", what, f"set {name} where the hook runs")
 
 
 def _variables_of(endpoint: Endpoint) -> dict[str, set[str]]:
@@ -148,20 +152,20 @@ def _variables_of(endpoint: Endpoint) -> dict[str, set[str]]:
     return {name: variables_in(value) for name, value in endpoint.headers}
 
 
-def _check_command(command: Command) -> Iterator[Flaw]:
+def _check_command(command: Command) -> Iterator[ExecutableFlaw]:
     if command.cwd is not None and not os.path.isdir(command.cwd):
-        yield Flaw("missing", f"its working directory {command.cwd} does not exist", "check cwd:")
+        yield ExecutableFlaw("missing", f"its working directory {command.cwd} does not exist", "check cwd:")
     # The script of an interpreter is the second word. A line for the shell is checked only if it begins with a path.
     program, argv = command.words(os.curdir)
     is_line = len(argv) > 1 and argv[1] == "-c"
     scripts = [program] + [word for word in argv[1:2] if word.endswith(".py") and os.sep in word]
     for path in scripts if not is_line else [program, *_script_of_line(argv)]:
         if not os.path.exists(path):
-            yield Flaw("missing", f"{path} does not exist, {_DENIES}", "check the path")
+            yield ExecutableFlaw("missing", f"{path} does not exist, {_DENIES}", "check the path")
         elif os.path.isdir(path):
-            yield Flaw("missing", f"{path} is a directory", "name a file in it")
+            yield ExecutableFlaw("missing", f"{path} is a directory", "name a file in it")
         elif path == scripts[0] and not os.access(path, os.X_OK):
-            yield Flaw("not_executable", f"{path} is not executable", f"chmod +x {path}")
+            yield ExecutableFlaw("not_executable", f"{path} is not executable", f"chmod +x {path}")
         elif path == scripts[0]:
             yield from _check_first_line(path, has_own_path="PATH" in command.env)
 
@@ -177,7 +181,7 @@ def _script_of_line(argv: Sequence[str]) -> list[str]:
     return [word for word in first if word.startswith("/") and not set(word) & set("$`*?")]
 
 
-def _check_first_line(path: str, *, has_own_path: bool) -> Iterator[Flaw]:
+def _check_first_line(path: str, *, has_own_path: bool) -> Iterator[ExecutableFlaw]:
     """Check the ``#!`` line as the operating system does when it starts a script."""
     try:
         with open(path, "rb") as file:
@@ -187,22 +191,26 @@ def _check_first_line(path: str, *, has_own_path: bool) -> Iterator[Flaw]:
     if b"\0" in start:  # a binary
         return
     if not start.startswith(b"#!"):
-        yield Flaw("not_executable", f"{path} has no #! line, {_DENIES}", "begin it with a line such as #!/bin/sh")
+        yield ExecutableFlaw(
+            "not_executable", f"{path} has no #! line, {_DENIES}", "begin it with a line such as #!/bin/sh"
+        )
         return
     line = start.split(b"\n", 1)[0]
     words = line[2:].decode("utf-8", "replace").split()
     if line.endswith(b"\r"):
-        yield Flaw("not_executable", f"{path}: its first line ends in a carriage return", "save it with LF line ends")
+        yield ExecutableFlaw(
+            "not_executable", f"{path}: its first line ends in a carriage return", "save it with LF line ends"
+        )
     elif not words or not os.path.exists(words[0]):
         name = words[0] if words else ""
-        yield Flaw("missing", f"{path}: its interpreter {name!r} does not exist, {_DENIES}", "install it")
+        yield ExecutableFlaw("missing", f"{path}: its interpreter {name!r} does not exist, {_DENIES}", "install it")
     elif os.path.basename(words[0]) == "env" and words[1:] and not has_own_path:
         name = words[1]
         if not name.startswith("-") and "=" not in name and shutil.which(name) is None:
-            yield Flaw("missing", f"{path}: its interpreter {name!r} is not on PATH, {_DENIES}", "install it")
+            yield ExecutableFlaw("missing", f"{path}: its interpreter {name!r} is not on PATH, {_DENIES}", "install it")
 
 
-def _check_function(handler: str, directory: str) -> Iterator[Flaw]:
+def _check_function(handler: str, directory: str) -> Iterator[ExecutableFlaw]:
     from importlib.util import find_spec
 
     module, _, name = handler.partition(":") if ":" in handler else handler.rpartition(".")
@@ -218,7 +226,7 @@ def _check_function(handler: str, directory: str) -> Iterator[Flaw]:
         exists = False
     if not exists:
         hint = f"put {top}.py beside the configuration, or install it"
-        yield Flaw("missing", f"module {top} was not found, {_DENIES}", hint)
+        yield ExecutableFlaw("missing", f"module {top} was not found, {_DENIES}", hint)
 
 
 def _module_in(directory: str, module: str) -> str:
@@ -230,20 +238,20 @@ def _module_in(directory: str, module: str) -> str:
     return path if os.path.isdir(path) or os.path.isfile(f"{os.path.dirname(path)}.py") else ""
 
 
-def _check_module(path: str, name: str) -> Iterator[Flaw]:
+def _check_module(path: str, name: str) -> Iterator[ExecutableFlaw]:
     """Parse a module without importing it, and check that it defines a name."""
     try:
         with open(path, "rb") as file, warnings.catch_warnings(action="ignore"):
             tree = ast.parse(file.read(), path)
     except SyntaxError as error:
-        yield Flaw("cannot_import", f"{path}:{error.lineno}: {error.msg}, {_DENIES}", "fix the syntax")
+        yield ExecutableFlaw("cannot_import", f"{path}:{error.lineno}: {error.msg}, {_DENIES}", "fix the syntax")
         return
     except (OSError, ValueError, RecursionError):
         return
     names = set(_names_in(tree.body))
     if name not in names and not names & {"*", "__getattr__"}:
         hint = nearest(name, names) or "define it there, or name another"
-        yield Flaw("cannot_import", f"{path} has no {name}, {_DENIES}", hint)
+        yield ExecutableFlaw("cannot_import", f"{path} has no {name}, {_DENIES}", hint)
 
 
 def _names_in(body: Iterable[ast.AST]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from . import (
     parse_tool_input,
 )
 from .catalog import ANTHROPIC_MODEL, MAX_TOKENS, window_of
-from .errors import Server, located, missing_package, usable_key
+from .errors import ModelServer, located, missing_package, usable_key
 from .streaming import stream_answer
 
 __all__ = ["AnthropicModel"]
@@ -36,7 +36,7 @@ class AnthropicModel:
     def __init__(self, name: str, *, environ: Mapping[str, str], window: int | None = None) -> None:
         self.name = name or ANTHROPIC_MODEL
         self.window = window or window_of(self.name)
-        self._server = Server("Anthropic", self.name, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "anthropic")
+        self._server = ModelServer("Anthropic", self.name, "ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "anthropic")
         try:
             from anthropic import AsyncAnthropic
         except ImportError as error:

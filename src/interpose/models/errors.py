@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from . import ModelError
 
-__all__ = ["Server", "cut_off", "explain", "located", "missing_package", "usable_key"]
+__all__ = ["ModelServer", "cut_off", "explain", "located", "missing_package", "usable_key"]
 
 # Messages for a context that is too long: of the two APIs, of gateways, and of local servers.
 _TOO_LONG = re.compile(
@@ -25,7 +25,7 @@ _BUSY = {"overloaded_error", "rate_limit_error", "api_error", "timeout_error", "
 _LONGEST = 500
 
 
-class Server(NamedTuple):
+class ModelServer(NamedTuple):
     """A server: its name for messages, the model, the variables with key and address, and the package."""
 
     who: str
@@ -35,13 +35,13 @@ class Server(NamedTuple):
     package: str
 
 
-def missing_package(server: Server) -> ModelError:
+def missing_package(server: ModelServer) -> ModelError:
     """Return the error for a package that is not installed."""
     hint = f"pip install 'interpose[{server.package}]'"
     return ModelError(f"the package {server.package} is not installed", code="no_package", hint=hint)
 
 
-def usable_key(key: str, server: Server, hint: str = "") -> str:
+def usable_key(key: str, server: ModelServer, hint: str = "") -> str:
     """Return the key without surrounding white space; raise ModelError if it is missing or not valid."""
     key = key.strip()
     if not key:
@@ -52,7 +52,7 @@ def usable_key(key: str, server: Server, hint: str = "") -> str:
     return key
 
 
-def located(server: Server, environ: Mapping[str, str]) -> Server:
+def located(server: ModelServer, environ: Mapping[str, str]) -> ModelServer:
     """Return the server with the name of the address in the environment, if there is one.
 
     A malformed address is refused here: the error of the package would contain a password in it.
@@ -70,12 +70,12 @@ def located(server: Server, environ: Mapping[str, str]) -> Server:
     raise ModelError(f"{server.address} is not a URL", code="unreachable", hint=hint)
 
 
-def cut_off(server: Server) -> ModelError:
+def cut_off(server: ModelServer) -> ModelError:
     """Return the error for an answer that ends in the middle."""
     return ModelError(f"the answer of {server.who} broke off in the middle", code="cut_off", hint="ask again")
 
 
-def explain(error: Exception, server: Server, *, began: bool) -> ModelError:
+def explain(error: Exception, server: ModelServer, *, began: bool) -> ModelError:
     """Return the ModelError for an error of a package or a connection; ``began`` if a part of the answer arrived."""
     names = {kind.__name__ for kind in type(error).__mro__}
     if "APIError" in names and not names & {"APIConnectionError", "APIResponseValidationError"}:
@@ -91,7 +91,7 @@ def explain(error: Exception, server: Server, *, began: bool) -> ModelError:
     return ModelError(what, code="unreadable", hint=f"does what {server.address} names speak this protocol?")
 
 
-def _refused(error: Exception, server: Server) -> ModelError:
+def _refused(error: Exception, server: ModelServer) -> ModelError:
     """Return the ModelError for an error that the server reported, as its status or in the stream."""
     status: int = getattr(error, "status_code", 0)
     inside = _inside(getattr(error, "body", None))

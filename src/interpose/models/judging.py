@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from .. import strict_json
 from . import Model, Request, ToolSpec, Turn, User
 
-__all__ = ["SYSTEM", "VERDICT", "Occasion", "Ruling", "Verdict", "ask_once", "filled", "read_ruling"]
+__all__ = ["SYSTEM", "VERDICT", "Judgement", "Occasion", "Ruling", "ask_once", "filled", "read_ruling"]
 
 VERDICT = ToolSpec(
     "verdict",
@@ -66,7 +66,7 @@ class Ruling(NamedTuple):
     flaw: str = ""
 
 
-class Verdict(NamedTuple):
+class Judgement(NamedTuple):
     """A ruling that says whether an event is ok, for a dialect to read."""
 
     ruling: Ruling

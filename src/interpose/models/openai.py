@@ -22,7 +22,7 @@ from . import (
     parse_tool_input,
 )
 from .catalog import OPENAI_MODEL, window_of
-from .errors import Server, located, missing_package, usable_key
+from .errors import ModelServer, located, missing_package, usable_key
 from .streaming import stream_answer
 
 __all__ = ["OpenAIModel"]
@@ -42,7 +42,7 @@ class OpenAIModel:
     def __init__(self, name: str, *, environ: Mapping[str, str], window: int | None = None) -> None:
         self.name = name or OPENAI_MODEL
         self.window = window or window_of(self.name)
-        self._server = Server("OpenAI", self.name, "OPENAI_API_KEY", "OPENAI_BASE_URL", "openai")
+        self._server = ModelServer("OpenAI", self.name, "OPENAI_API_KEY", "OPENAI_BASE_URL", "openai")
         self._extras: dict[str, Any] = {}
         try:
             from openai import AsyncOpenAI

@@ -7,7 +7,7 @@ from contextlib import aclosing
 from typing import Any, Protocol
 
 from . import Request, Turn
-from .errors import Server, cut_off, explain
+from .errors import ModelServer, cut_off, explain
 
 __all__ = ["StreamedAnswer", "stream_answer"]
 
@@ -33,7 +33,7 @@ async def stream_answer(
     ask: Callable[[Request], Awaitable[Any]],
     request: Request,
     answer: StreamedAnswer,
-    server: Server,
+    server: ModelServer,
     on_text: Callable[[str], None],
 ) -> Turn:
     """Return the answer to a request; ``ask`` opens its stream, which is closed in any case."""
@@ -49,7 +49,7 @@ async def stream_answer(
 
 
 async def _pieces(
-    ask: Callable[[Request], Awaitable[Any]], request: Request, answer: StreamedAnswer, server: Server
+    ask: Callable[[Request], Awaitable[Any]], request: Request, answer: StreamedAnswer, server: ModelServer
 ) -> AsyncGenerator[str]:
     began = False
     try:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Literal
 
 from ..matching.paths import names_of
-from ..matching.shell import Command, Line, Unread, read_line
+from ..matching.shell import Line, ShellCommand, Unread, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import COMMANDS, TooMuch, limited_values, plain_key
 from .effects import (
@@ -119,14 +119,14 @@ class Call:
         """Yield the effects of these kinds."""
         return (effect for effect in self.effects if effect.kind in kinds)
 
-    def commands_of(self, effect: Effect) -> list[tuple[Line, Command]]:
+    def commands_of(self, effect: Effect) -> list[tuple[Line, ShellCommand]]:
         """Return the commands of the lines that have an effect, each with its line."""
         return self._commands.get((effect.program, effect.command), [])
 
     @cached_property
-    def _commands(self) -> dict[tuple[str, str], list[tuple[Line, Command]]]:
+    def _commands(self) -> dict[tuple[str, str], list[tuple[Line, ShellCommand]]]:
         """The commands of the lines with their lines, by program and text."""
-        found: dict[tuple[str, str], list[tuple[Line, Command]]] = {}
+        found: dict[tuple[str, str], list[tuple[Line, ShellCommand]]] = {}
         for line in self.lines:
             for command in line.commands:
                 text = " ".join(map(written, command.parts))

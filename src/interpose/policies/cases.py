@@ -16,7 +16,7 @@ from typing import Any
 
 from ..records import Record, made_by
 
-__all__ = ["CWD", "HOME", "RESULTS", "Case", "cases_of"]
+__all__ = ["CWD", "HOME", "RESULTS", "PolicyCase", "cases_of"]
 
 HOME = "/home/ana"
 CWD = "/home/ana/project"
@@ -29,7 +29,7 @@ _NOT_SAID = ("cwd", "session_id", "agent_id", "tool_name", "tool_input", "tool_u
 _KEYS_BEFORE = {"line", "tool", "input", "event", "fields", "response", "error", "times"}
 
 
-class Case(Record):
+class PolicyCase(Record):
     """An event, and what a policy does about it."""
 
     result: str
@@ -50,7 +50,7 @@ class Case(Record):
         return f"{said} (after {self.earlier})" if self.earlier else said
 
 
-def cases_of(name: str) -> list[Case]:
+def cases_of(name: str) -> list[PolicyCase]:
     """Return the cases of a policy; raise ValueError if its file is wrong."""
     import yaml
 
@@ -61,13 +61,13 @@ def cases_of(name: str) -> list[Case]:
     return [case for result in RESULTS for case in _cases(result, given.get(result) or [])]
 
 
-def _cases(result: str, entries: list[Any]) -> Iterator[Case]:
+def _cases(result: str, entries: list[Any]) -> Iterator[PolicyCase]:
     for entry in entries:
         given: dict[str, Any] = {"line": entry} if isinstance(entry, str) else dict(entry)
         if unknown := set(given) - _KEYS:
             raise ValueError(f"{sorted(unknown)} in {entry!r}")
         before = [_earlier(one, f"earlier-{place}") for place, one in enumerate(given.get("before", []))]
-        yield Case(
+        yield PolicyCase(
             result=result, event=given.get("event", "PreToolUse"), fields=_fields(given), options=given.get("with", {}),
             changed=given.get("changed", {}), note=given.get("note", ""),
             before=tuple(one for events, _ in before for one in events), earlier=", ".join(said for _, said in before),

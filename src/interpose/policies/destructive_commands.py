@@ -6,7 +6,7 @@ import fnmatch
 import os
 from collections.abc import Iterator
 
-from ..matching.shell import Command, Line
+from ..matching.shell import Line, ShellCommand
 from ..matching.shell.words import MANY, ONE, is_known
 from .call import SETTERS, Call, PlaceKind
 from .effects import Effect, say
@@ -128,7 +128,7 @@ def _is_one_file(effect: Effect, call: Call) -> bool:
     return effect.target == ONE and bool(found) and all(_deletes_one_file(line, command) for line, command in found)
 
 
-def _deletes_one_file(line: Line, command: Command) -> bool:
+def _deletes_one_file(line: Line, command: ShellCommand) -> bool:
     unknown = [word for word in command.parts[1:] if not is_known(word)]
     variables = command.variables
     if len(unknown) != len(variables) or any(word != ONE for word in unknown) or any(map(str.isdigit, variables)):
@@ -145,7 +145,7 @@ def _is_one_named_file(effect: Effect, call: Call) -> bool:
     return is_plain and bool(found) and not any(map(_is_recursive, found))
 
 
-def _is_recursive(command: Command) -> bool:
+def _is_recursive(command: ShellCommand) -> bool:
     return any(word.startswith("-") and "r" in word.lower() for word in command.parts[1:])
 
 

@@ -11,7 +11,7 @@ from itertools import pairwise
 from urllib.parse import urlsplit
 
 from ..matching.paths import names_of
-from ..matching.shell import Command, Line
+from ..matching.shell import Line, ShellCommand
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import TooMuch, limited_values
 from .agent_files import AGENT_FILES, OWN_FILES
@@ -154,7 +154,7 @@ def _variables(call: Call, options: Options) -> Iterator[Objection]:
         return
 
 
-def _of_command(command: Command, call: Call, options: Options) -> Iterator[Objection]:
+def _of_command(command: ShellCommand, call: Call, options: Options) -> Iterator[Objection]:
     """Yield an objection to a command that ends Interpose's process, types its commands, or is given its files."""
     if command.name == "kill" and any(word.isdigit() and _is_own_process(word) for word in command.parts[1:]):
         yield Objection(options["own"], f"`{' '.join(command.parts)}` ends Interpose's process ({_INSTEAD['own']})")
@@ -180,7 +180,7 @@ _OUTPUTS = frozenset({"-o", "-O", "--output", "--out", "-out", "--prefix", "--ou
 _PRESSES = frozenset({"gzip", "bzip2", "xz", "zstd", "lz4", "compress", "gunzip", "pigz"})
 
 
-def _writes_own(command: Command, call: Call) -> bool:
+def _writes_own(command: ShellCommand, call: Call) -> bool:
     """Return whether a program that mostly reads is given a file of Interpose to write."""
     words = [written(word) for word in command.parts[1:]]
     operands = [word for word in words if not word.startswith("-")]
@@ -199,7 +199,7 @@ def _writes_own(command: Command, call: Call) -> bool:
     return any(_is_own_path(target, command, call) for target in targets if target)
 
 
-def _given_to_code(command: Command, call: Call, options: Options) -> str:
+def _given_to_code(command: ShellCommand, call: Call, options: Options) -> str:
     """Return what guards the agent among the words that code on the line is given, if it has a word for a change."""
     codes = code_of(command, [one.text for one in command.redirections])[1]
     if not any(map(_CHANGE.search, codes)):
@@ -219,7 +219,7 @@ def _given_to_code(command: Command, call: Call, options: Options) -> str:
     return ""
 
 
-def _is_suspicious_code(command: Command) -> bool:
+def _is_suspicious_code(command: ShellCommand) -> bool:
     """Return whether code on the line speaks of Interpose and has a word for a change."""
     texts = [one.text for one in command.redirections]
     if not any("interpose" in text.lower() for text in (*command.parts[1:], *texts)):
@@ -227,7 +227,7 @@ def _is_suspicious_code(command: Command) -> bool:
     return any(_OWN_IN_CODE.search(code) and _CHANGE.search(code) for code in code_of(command, texts)[1])
 
 
-def _own_words(command: Command, call: Call) -> Iterator[str]:
+def _own_words(command: ShellCommand, call: Call) -> Iterator[str]:
     """Yield the words of a command that name files of Interpose, also as ``--config=FILE`` and ``FILE:/inside``."""
     for word in map(written, command.parts[1:]):
         if "interpose" in word.lower():
@@ -245,7 +245,7 @@ def _passed_on(line: Line, call: Call, options: Options) -> Iterator[Objection]:
                 yield Objection(options["own"], reason, "possible")
 
 
-def _is_given(command: Command) -> bool:
+def _is_given(command: ShellCommand) -> bool:
     """Return whether a command is given words by xargs or parallel."""
     return not {"xargs", "parallel"}.isdisjoint(" ".join(command.via).split())
 
@@ -266,7 +266,7 @@ def _speaks(text: str) -> bool:
     return any(os.path.basename(word) == "interpose" for word in words)
 
 
-def _is_own_path(word: str, command: Command, call: Call) -> bool:
+def _is_own_path(word: str, command: ShellCommand, call: Call) -> bool:
     path = os.path.expanduser(word)
     folder = command.directories[0] if command.directories else ""
     if not is_known(path) or not is_known(folder):
@@ -292,7 +292,7 @@ def _requests(call: Call, options: Options) -> Iterator[Objection]:
             yield Objection(options["own"], f"`{effect.command}` reaches Interpose's server", effect.grade)
 
 
-def _dials(command: Command, port: int) -> bool:
+def _dials(command: ShellCommand, port: int) -> bool:
     """Return whether ``nc localhost 7878`` and the like reach a port: host and port are two words."""
     if command.name not in ("nc", "ncat", "netcat", "telnet"):
         return False

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..handlers.projects import project_directory
-from ..matching.shell import Command, read_line
+from ..matching.shell import ShellCommand, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import kind_of_key
 from .call import Call
@@ -130,7 +130,7 @@ def looks_only(call: Call) -> bool:
     return call.tool.startswith("mcp__") and verb in _LOOKING_VERBS
 
 
-def _shows_only(command: Command) -> bool:
+def _shows_only(command: ShellCommand) -> bool:
     if command.name == "git":
         words = [part for part in command.parts[1:] if not part.startswith("-")]
         return bool(words) and words[0] in _LOOKING_GIT

@@ -6,7 +6,7 @@ import fnmatch
 import os
 from collections.abc import Iterator
 
-from ..matching.shell import Command
+from ..matching.shell import ShellCommand
 from .call import Call
 from .effects import Effect, say
 from .parameters import action, names
@@ -74,12 +74,12 @@ def _judge_variables(call: Call, options: Options) -> Iterator[Objection]:
                 yield Objection(options["options"], say(what, _INSTEAD), committing[0].grade)
 
 
-def _runs_hooks(command: Command) -> bool:
+def _runs_hooks(command: ShellCommand) -> bool:
     name = command.name.lower()
     return (name == "git" and bool(_RUNS_HOOKS & set(command.parts))) or name in {f"git-{sub}" for sub in _RUNS_HOOKS}
 
 
-def _assigned(command: Command) -> Iterator[tuple[str, str]]:
+def _assigned(command: ShellCommand) -> Iterator[tuple[str, str]]:
     """Yield the variables that a command is given, or sets."""
     yield from command.assigned
     if command.name in _SETTERS:

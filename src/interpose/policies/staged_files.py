@@ -9,7 +9,7 @@ import zlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ..matching.shell import Command
+from ..matching.shell import ShellCommand
 from ..matching.shell.words import is_known
 from .call import Call
 
@@ -37,7 +37,7 @@ def files_to_commit(call: Call) -> Iterator[tuple[str, str]]:
                 yield from _of_command(command, call.cwd)
 
 
-def _of_command(command: Command, cwd: str) -> Iterator[tuple[str, str]]:
+def _of_command(command: ShellCommand, cwd: str) -> Iterator[tuple[str, str]]:
     place = command.directories[0] if command.directories else ""
     folder = os.path.join(cwd, os.path.expanduser(place)) if is_known(place) else cwd
     words = list(command.parts[1:])

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 from ..matching.programs import INTERPRETERS
-from ..matching.shell import Command, Line, Suspect
+from ..matching.shell import Line, ShellCommand, Suspect
 from ..matching.shell.languages import is_inert_sed
 from ..matching.shell.options import program_of
 from ..matching.shell.texts import is_text
@@ -69,7 +69,7 @@ def _judge(call: Call, options: Options) -> Iterator[Objection]:
         yield Objection(options["computed"], f"the command line cannot be read: {say(effect)}", effect.grade)
 
 
-def _hides_commands(command: Command) -> bool:
+def _hides_commands(command: ShellCommand) -> bool:
     """Return whether a command may run others that no policy sees, whatever is allowed of files and code."""
     if not command.parts or command.via == ("a variable",):
         return False

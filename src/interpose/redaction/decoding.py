@@ -8,7 +8,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
-__all__ = ["View", "base64_parts", "decoded_runs", "encoded_words", "view_of", "without_escapes"]
+__all__ = ["DecodedText", "base64_parts", "decoded_runs", "encoded_words", "view_of", "without_escapes"]
 
 _ESCAPE = (
     rb"(?s)\\(?:u[0-9A-Fa-f]{4}|x[0-9A-Fa-f]{2}|\r?\n|.)"  # JSON, C, and lines that go on
@@ -22,7 +22,7 @@ _MAY_ESCAPE = rb"[\\%&\xc2\xcd\xe2\xef\xf0\xf3]"
 _LETTERS = {b"n": b"\n", b"r": b"\r", b"t": b"\t", b"b": b"\b", b"f": b"\f", b"0": b"\0"}
 
 
-class View:
+class DecodedText:
     """A text without one level of escapes, and where each part of it is in the text before."""
 
     def __init__(self, data: bytes, starts: list[int], before: list[tuple[int, int]]) -> None:
@@ -46,7 +46,7 @@ class View:
         return begin, end
 
 
-def view_of(data: bytes) -> View | None:
+def view_of(data: bytes) -> DecodedText | None:
     """Return a text without one level of escapes, or None if it has none."""
     if re.search(_MAY_ESCAPE, data) is None:
         return None
@@ -67,7 +67,7 @@ def view_of(data: bytes) -> View | None:
         parts.append(data[done:])
         starts.append(size)
         before.append((done, len(data)))
-    return View(b"".join(parts), starts, before) if parts else None
+    return DecodedText(b"".join(parts), starts, before) if parts else None
 
 
 @lru_cache(maxsize=4096)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from .decoding import View, decoded_runs, encoded_words, view_of
+from .decoding import DecodedText, decoded_runs, encoded_words, view_of
 from .forms import BLOCK, ENCODED_WORDS, ESCAPE_HINTS, FORM_HINTS, FORMS, TABLE_HEAD, Form
 from .names import STRONG, name_strength
 from .tokens import LONG_KINDS, TOKEN_HINTS, TOKENS, shape
@@ -126,7 +126,7 @@ class Finder:
     def _in_window(self, data: bytes, depth: int) -> Iterator[Secret]:
         """Yield the secrets of some lines as they are, and without their escapes."""
         yield from self._in_lines(data)
-        views, view = list[View](), data
+        views, view = list[DecodedText](), data
         for _ in range(_MOST_LEVELS):
             made = view_of(view)
             if made is None:

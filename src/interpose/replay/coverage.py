@@ -16,7 +16,7 @@ from typing import Any
 from ..audit.protocol import Selection, StoreReader
 from ..redaction import is_redacted
 from .recording import UNKNOWN, Recorded
-from .transcripts import READERS, Damage, Fate, Found, stream
+from .transcripts import READERS, Damage, Fate, FoundTranscript, stream
 
 __all__ = ["Coverage", "Unseen", "cover", "recorded_calls"]
 
@@ -105,7 +105,7 @@ def _everything(cwd: str, moment: float, session: str) -> bool:
 
 
 def cover(
-    found: Found, stores: Iterable[StoreReader], covered: Callable[[str, float, str], bool] = _everything
+    found: FoundTranscript, stores: Iterable[StoreReader], covered: Callable[[str, float, str], bool] = _everything
 ) -> Coverage:
     """Compare a transcript with the record; ``covered`` says whether there should have been hooks: in a directory, at a
     moment, in a session.

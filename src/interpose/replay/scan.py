@@ -24,9 +24,9 @@ from ..redaction import Redactor
 from .environment import variable_set
 from .recording import Recorded
 from .runner import MARK, deciders_of
-from .transcripts import NOT_TOLD, READERS, Damage, Fate, Found, Search, stream
+from .transcripts import NOT_TOLD, READERS, Damage, Fate, FoundTranscript, Search, stream
 
-__all__ = ["Finding", "Group", "ScanReport", "Scanner", "policies_only", "scan"]
+__all__ = ["ScanReport", "Scanner", "StoppedCall", "StoppedCalls", "policies_only", "scan"]
 
 _TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt")
 """The fields of a tool's input of which the first one stands for the call."""
@@ -39,7 +39,7 @@ _MOST_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class StoppedCall:
     """One call that a policy would have stopped or asked about."""
 
     decision: str
@@ -73,15 +73,15 @@ class Finding:
 
 
 @dataclass(slots=True)
-class Group:
+class StoppedCalls:
     """The findings of one policy with one decision."""
 
     decision: str
     policy: str
     count: int = 0
-    findings: list[Finding] = field(default_factory=list)
+    findings: list[StoppedCall] = field(default_factory=list)
 
-    def examples(self, most: int | None = None) -> list[tuple[Finding, int]]:
+    def examples(self, most: int | None = None) -> list[tuple[StoppedCall, int]]:
         """Return the latest finding about each call and how often it was made; first one for each reason."""
         counts = Counter((one.reason, one.call) for one in self.findings)
         latest = {(one.reason, one.call): one for one in self.findings}
@@ -99,7 +99,7 @@ class ScanReport:
     calls: int = 0
     agents: dict[str, int] = field(default_factory=dict)
     """How many sessions each agent has."""
-    groups: dict[tuple[str, str], Group] = field(default_factory=dict)
+    groups: dict[tuple[str, str], StoppedCalls] = field(default_factory=dict)
     denied: int = 0
     asked: int = 0
     failed: int = 0
@@ -114,7 +114,7 @@ class ScanReport:
     stopped: bool = False
     """Whether Ctrl-C ended it before all was read."""
 
-    def sorted_groups(self) -> list[Group]:
+    def sorted_groups(self) -> list[StoppedCalls]:
         """Return the groups: denied before asked, the largest first."""
         return sorted(self.groups.values(), key=lambda one: (one.decision != "deny", -one.count, one.policy))
 
@@ -136,7 +136,7 @@ def scan(
     *,
     since: float | None = None,
     project: str = "",
-    told: Callable[[Found, ScanReport], None] | None = None,
+    told: Callable[[FoundTranscript, ScanReport], None] | None = None,
 ) -> ScanReport:
     """Ask policies about every call of the transcripts that were found, the oldest first."""
     scanner = Scanner(hooks, since=since, project=project)
@@ -167,11 +167,11 @@ class Scanner:
         self._seen: set[tuple[str, str]] = set()
         """Calls that were read: a resumed session repeats those of the session before."""
         self._sessions: set[tuple[str, str]] = set()
-        self._waiting: dict[str, tuple[Group, int]] = {}
+        self._waiting: dict[str, tuple[StoppedCalls, int]] = {}
         """Where the finding about a call is, until the transcript tells what happened to the call."""
-        self._named: list[tuple[Group, int]] = []
+        self._named: list[tuple[StoppedCalls, int]] = []
 
-    def read(self, found: Found) -> None:
+    def read(self, found: FoundTranscript) -> None:
         """Ask about the calls of one transcript."""
         report = self.report
         if found.is_compressed:
@@ -199,7 +199,7 @@ class Scanner:
         cwd = str(read.fields.get("cwd", ""))
         return not self._project or cwd == self._project or cwd.startswith(self._project.rstrip(os.sep) + os.sep)
 
-    def _ask(self, read: Recorded, found: Found, session: str) -> None:
+    def _ask(self, read: Recorded, found: FoundTranscript, session: str) -> None:
         report, number = self.report, str(read.fields.get("tool_use_id") or read.id)
         key = (read.event, number)
         if key in self._seen:
@@ -226,17 +226,17 @@ class Scanner:
         elif outcome.decision in ("deny", "ask"):
             self._keep(read, outcome, found, known[1])
 
-    def _keep(self, read: Recorded, outcome: Outcome, found: Found, session: str) -> None:
+    def _keep(self, read: Recorded, outcome: Outcome, found: FoundTranscript, session: str) -> None:
         report = self.report
         report.denied += outcome.decision == "deny"
         report.asked += outcome.decision == "ask"
         policy = ", ".join(deciders_of(outcome)) or "?"
-        group = report.groups.setdefault((outcome.decision, policy), Group(outcome.decision, policy))
+        group = report.groups.setdefault((outcome.decision, policy), StoppedCalls(outcome.decision, policy))
         group.count += 1
         if len(group.findings) >= _MOST_KEPT:
             return
         number = str(read.fields.get("tool_use_id") or "")
-        group.findings.append(Finding(
+        group.findings.append(StoppedCall(
             decision=outcome.decision, policy=policy, reason=self._shown(outcome.reason), event=read.event,
             tool=str(read.fields.get("tool_name") or ""), call=self._shown(_call(read.fields)), call_id=number,
             agent=found.agent, session=session, name="", project=str(read.fields.get("cwd") or ""), time=read.time,

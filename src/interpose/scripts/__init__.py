@@ -6,16 +6,16 @@ of an event are filled into arguments when the hook runs; they are never parsed.
 
 from .commands import Commands, ScriptCommand, ScriptHost
 from .handler import ScriptHandler
-from .lines import Line, Reference, Template, fill
+from .lines import Reference, ScriptLine, Template, fill
 from .parse import doubts, parse
 
 __all__ = [
     "Commands",
-    "Line",
     "Reference",
     "ScriptCommand",
     "ScriptHandler",
     "ScriptHost",
+    "ScriptLine",
     "Template",
     "doubts",
     "fill",

@@ -13,7 +13,7 @@ from ..model import Hook
 from ..replies import HookFailed
 from ..runtime.faults import is_awaitable
 from .commands import Commands, ScriptHost
-from .lines import Line, fill
+from .lines import ScriptLine, fill
 
 __all__ = ["ScriptHandler"]
 
@@ -44,11 +44,11 @@ class ScriptHandler:
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Do the same without an event loop; for a command that waits, return a coroutine."""
         line = hook.handler
-        if not isinstance(line, Line):
+        if not isinstance(line, ScriptLine):
             raise HookFailed("bad_handler", f"a hook of type script runs a line, not {type(line).__name__}")
         return self.run(line, event)
 
-    def run(self, line: Line, event: Event) -> Any:
+    def run(self, line: ScriptLine, event: Event) -> Any:
         """Run a line; return its answer, or a coroutine for it."""
         command = self.commands.get(line.command)
         if command is None:

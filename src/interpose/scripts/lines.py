@@ -11,7 +11,7 @@ from ..records import Record
 from ..replies import HookFailed
 from ..runtime.faults import type_name
 
-__all__ = ["Line", "Reference", "Template", "fill", "joined", "literal"]
+__all__ = ["Reference", "ScriptLine", "Template", "fill", "joined", "literal"]
 
 _ESCAPED = str.maketrans({"\\": "\\\\", '"': '\\"', "$": "\\$", "\n": "\\n", "\t": "\\t"})
 _LONGEST_INDEX = 9  # digits: no list is longer, and int() refuses thousands of them
@@ -35,7 +35,7 @@ Template = tuple[str | Reference, ...]
 """An argument before it is filled in: texts and references in order; an empty one is the empty text."""
 
 
-class Line(Record, kw_only=False):
+class ScriptLine(Record, kw_only=False):
     """One hook of a script. ``event`` is spelled as in the script, with its subject; ``command`` has no slash."""
 
     event: str

@@ -11,7 +11,7 @@ from ..events import EventSpec, Table
 from ..matching import check_matcher, compile_matcher
 from ..replies import clean
 from .commands import Commands, ScriptCommand
-from .lines import Line, Reference
+from .lines import Reference, ScriptLine
 from .tokenizer import Argument, bare_word, read_arguments
 
 __all__ = ["LONGEST_LINE", "MOST_BYTES", "MOST_LINES", "MOST_PROBLEMS", "doubts", "parse"]
@@ -28,7 +28,7 @@ _WITHOUT_MEANING = re.compile(r"""["'$\\]""")
 _WITHOUT_PARTS = {"text": "text", "text|null": "text", "number": "a number", "flag": "true or false"}
 
 
-def parse(text: str, *, source: str, table: Table, commands: Commands) -> list[Line]:
+def parse(text: str, *, source: str, table: Table, commands: Commands) -> list[ScriptLine]:
     """Return the lines of a script; raise ConfigError with all problems."""
     script = _ArmaReader(source, table, commands)
     script.read(text.removeprefix("\ufeff"))
@@ -42,7 +42,7 @@ class _ArmaReader:
         self.source = source
         self.table = table
         self.commands = commands
-        self.lines: list[Line] = []
+        self.lines: list[ScriptLine] = []
         self.problems: list[Problem] = []
 
     def read(self, text: str) -> None:
@@ -124,7 +124,9 @@ class _LineReader:
         if self.found or command is None:
             return
         arguments = tuple(word.template for word in words)
-        line = Line(event, command.name, arguments, self.number, begin + 1, self.text.strip(" \t"), self.script.source)
+        line = ScriptLine(
+            event, command.name, arguments, self.number, begin + 1, self.text.strip(" \t"), self.script.source
+        )
         self.script.lines.append(line)
 
     def row(self, event: str, column: int) -> EventSpec | None:
@@ -215,7 +217,7 @@ def _short(word: str) -> str:
     return word if len(word) <= 60 else f"{word[:60]}…"
 
 
-def doubts(lines: Iterable[Line], *, table: Table, commands: Commands) -> list[Problem]:
+def doubts(lines: Iterable[ScriptLine], *, table: Table, commands: Commands) -> list[Problem]:
     """Return a warning for every line whose command has no effect at its event."""
     found = []
     for line in lines:

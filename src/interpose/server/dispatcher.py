@@ -22,10 +22,10 @@ from .deadlines import before_deadline
 from .engine_handle import Client, EngineHandle
 from .engine_process import ANSWERED, DELIVERED, MOVED, TO_SERVER
 from .fork_server import ForkServer
-from .frames import Answer, Request
+from .frames import FireAnswer, FireRequest
 from .projects import Guesses
 
-__all__ = ["Dispatcher", "Limits", "Lost", "Ticket"]
+__all__ = ["Dispatcher", "Lost", "ServerLimits", "Ticket"]
 
 _MOMENT = 0.02
 """Seconds that an event waits for a busy process before its project gets another."""
@@ -42,7 +42,7 @@ _BOUNCES = 3
 _ENDED = "the process that fired the event has ended"
 
 
-class Limits(Record):
+class ServerLimits(Record):
     """How much the server does at once, and for how long."""
 
     engines: int = 64
@@ -76,9 +76,9 @@ class Ticket:
 
     def __init__(
         self,
-        request: Request,
+        request: FireRequest,
         body: bytes,
-        done: Callable[[Answer | int | Lost], None],
+        done: Callable[[FireAnswer | int | Lost], None],
         client: Client | None = None,
         seconds: float = inf,
     ) -> None:
@@ -126,7 +126,7 @@ class _Project:
 class Dispatcher:
     """All engine processes."""
 
-    def __init__(self, forks: ForkServer, limits: Limits, counters: Counters) -> None:
+    def __init__(self, forks: ForkServer, limits: ServerLimits, counters: Counters) -> None:
         self._forks = forks
         self._limits = limits
         self._counters = counters
@@ -210,7 +210,7 @@ class Dispatcher:
         if kind == DELIVERED:
             self._finish(ticket, text[0])
         elif kind == ANSWERED:
-            self._finish(ticket, Answer.read(text))
+            self._finish(ticket, FireAnswer.read(text))
         elif kind == MOVED and not ticket.why and ticket.bounces < _BOUNCES:
             ticket.bounces += 1
             self._give(ticket, self._guesses.learn(ticket.request, os.fsdecode(text)))
@@ -218,7 +218,7 @@ class Dispatcher:
             why = ticket.why or ("its project changed again and again" if said else _ENDED)
             self._finish(ticket, Lost(why, not said and engine.may_have_answered))
 
-    def _finish(self, ticket: Ticket, answer: Answer | int | Lost) -> None:
+    def _finish(self, ticket: Ticket, answer: FireAnswer | int | Lost) -> None:
         self.under_way -= 1
         ticket.is_done = True
         if ticket.timer is not None:

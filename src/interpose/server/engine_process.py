@@ -30,7 +30,7 @@ from ..executors.base import kept as hung
 from ..handlers import depth, inherited_depth
 from ..person.caller import set_caller
 from ..runtime.background_loop import background_loop
-from .frames import ANSWER, Answer, BadFrame, Request, tagged
+from .frames import ANSWER, BadFrame, FireAnswer, FireRequest, tagged
 from .http_requests import response
 from .kept_hooks import Elsewhere, KeptHooks
 from .watched import WatchedExecutor, Watcher
@@ -156,7 +156,7 @@ class _Engine:
             os.chdir("/")
             self._streams.prepare()
 
-    def _is_delivered(self, way: bytes, answer: Answer, client: int) -> bool:
+    def _is_delivered(self, way: bytes, answer: FireAnswer, client: int) -> bool:
         """Send an answer to the client, unless the server has to do more; return whether it was sent."""
         if way == TO_CLIENT:
             data = tagged(ANSWER, answer.write())
@@ -173,12 +173,12 @@ class _Engine:
             pass  # the client has gone
         return True
 
-    async def _said(self, body: bytes) -> Answer | Elsewhere:
+    async def _said(self, body: bytes) -> FireAnswer | Elsewhere:
         """Fire the event of a request; return the answer, or where the event belongs."""
         try:
-            request = Request.read(body)
+            request = FireRequest.read(body)
         except BadFrame as error:
-            return Answer(2, b"", f"interpose fire: {error}\n".encode())
+            return FireAnswer(2, b"", f"interpose fire: {error}\n".encode())
         self._is_reply = "--reply" in request.arguments
         self._loops, self._began = background_loop.started, time.time()
         self._streams.begin(request.data)
@@ -195,7 +195,7 @@ class _Engine:
         hooks = self._hooks.used
         if hooks is not None and hooks.audit is not None:
             hooks.audit.flush()  # a process of its own would have written its record when it ends
-        return Answer(status, *self._streams.end())
+        return FireAnswer(status, *self._streams.end())
 
     def _has_left_something(self) -> bool:
         """Return whether something of the event goes on in this process, which then fires no other."""
@@ -203,7 +203,7 @@ class _Engine:
         is_alone = background_loop.started == self._loops and not hung.count and not _other_threads()
         return self._watcher.went_on or not is_alone
 
-    def _take_over(self, request: Request) -> None:
+    def _take_over(self, request: FireRequest) -> None:
         """Become a process of the caller, as far as a hook can see."""
         wanted = request.environment
         now: dict[bytes, bytes] = getattr(os.environ, "_data", None) or dict(os.environb)  # a hook may have changed it

@@ -12,8 +12,20 @@ from functools import lru_cache
 from typing import NamedTuple
 
 __all__ = [
-    "ACCEPTED", "ANSWER", "DECLINED", "LONGEST", "MAGIC", "REFUSED", "WORKING", "Answer", "BadFrame", "Request",
-    "python_variables", "tagged", "variables_part", "with_data",
+    "ACCEPTED",
+    "ANSWER",
+    "DECLINED",
+    "LONGEST",
+    "MAGIC",
+    "REFUSED",
+    "WORKING",
+    "BadFrame",
+    "FireAnswer",
+    "FireRequest",
+    "python_variables",
+    "tagged",
+    "variables_part",
+    "with_data",
 ]  # fmt: skip
 
 MAGIC = b"IPF1"
@@ -36,7 +48,7 @@ def tagged(kind: bytes, text: bytes) -> bytes:
     return kind + len(text).to_bytes(4, "big") + text
 
 
-class Request(NamedTuple):
+class FireRequest(NamedTuple):
     """What one call of ``interpose fire`` is given."""
 
     installation: tuple[str, str]
@@ -51,7 +63,7 @@ class Request(NamedTuple):
     """Standard input."""
 
     @classmethod
-    def read(cls, body: bytes) -> Request:
+    def read(cls, body: bytes) -> FireRequest:
         """Return the request in these bytes; raise BadFrame if there is none."""
         at = 0
         for _ in range(_PARTS - 1):
@@ -111,7 +123,7 @@ _kept_first_parts = lru_cache(maxsize=64)(_first_parts)
 _kept_environment = lru_cache(maxsize=16)(_environment)
 
 
-class Answer(NamedTuple):
+class FireAnswer(NamedTuple):
     """What one call of ``interpose fire`` leaves behind."""
 
     status: int
@@ -123,7 +135,7 @@ class Answer(NamedTuple):
         return bytes([self.status & 0xFF]) + len(self.output).to_bytes(4, "big") + self.output + self.errors
 
     @classmethod
-    def read(cls, text: bytes) -> Answer:
+    def read(cls, text: bytes) -> FireAnswer:
         """Return the answer in a text."""
         end = 5 + int.from_bytes(text[1:5], "big")
         if len(text) < end:

@@ -19,7 +19,7 @@ from ..events import TABLE
 from .dispatcher import Dispatcher, Lost, Ticket
 from .engine_handle import Client
 from .engine_process import TO_HTTP, TO_HTTP_LAST, TO_SERVER
-from .frames import LONGEST, Answer
+from .frames import LONGEST, FireAnswer
 from .http_access import LOOPBACK
 from .http_events import FIRE, HEADERS, HttpEvent, HttpEvents, event_in
 from .http_requests import LONGEST_HEAD, HttpProblem, HttpRequest, read_head, response
@@ -162,7 +162,7 @@ class HttpFront:
         return request.path.startswith(FIRE) and request.method == "POST"
 
     def ticket(
-        self, request: HttpRequest, body: bytes, done: Callable[[Answer | int | Lost], None], client: Client
+        self, request: HttpRequest, body: bytes, done: Callable[[FireAnswer | int | Lost], None], client: Client
     ) -> Ticket:
         """Return the event of a request; raise HttpProblem if there is none, or it cannot be fired now."""
         event = self._checked(request)
@@ -198,12 +198,14 @@ class HttpFront:
         """End an event whose client has gone."""
         self._dispatcher.cancel(ticket, "its client has gone")
 
-    async def said(self, request: HttpRequest, body: bytes, answer: Answer | Lost | HttpProblem) -> tuple[int, bytes]:
+    async def said(
+        self, request: HttpRequest, body: bytes, answer: FireAnswer | Lost | HttpProblem
+    ) -> tuple[int, bytes]:
         """Return the status and the body of a response, for an event that no engine process has answered itself."""
         reply = request.headers.get("interpose-reply", "")
         if isinstance(answer, Lost):
             answer = HttpProblem(503, f"the event was lost: {answer.why}")
-        if isinstance(answer, Answer):
+        if isinstance(answer, FireAnswer):
             if answer.output or (reply and answer.status == 0):
                 return 200, answer.output or b"{}"
             answer = HttpProblem(400, answer.errors.decode("utf-8", "replace").strip())
@@ -329,7 +331,7 @@ class _HttpConnection(asyncio.Protocol):
             return
         self._front.fire(self._ticket)
 
-    def _fired(self, answer: Answer | int | Lost) -> None:
+    def _fired(self, answer: FireAnswer | int | Lost) -> None:
         self._ticket = None
         if isinstance(answer, int):  # the client has it
             self._end_request(200, b"", keeps=self._way == TO_HTTP)
@@ -338,10 +340,10 @@ class _HttpConnection(asyncio.Protocol):
         else:
             self._say(answer)
 
-    def _say(self, answer: Answer | Lost | HttpProblem) -> None:
+    def _say(self, answer: FireAnswer | Lost | HttpProblem) -> None:
         self._task = self._loop.create_task(self._say_so(answer))
 
-    async def _say_so(self, answer: Answer | Lost | HttpProblem) -> None:
+    async def _say_so(self, answer: FireAnswer | Lost | HttpProblem) -> None:
         assert self._request is not None  # noqa: S101 - it is answered once
         request, body, _ = self._request
         try:

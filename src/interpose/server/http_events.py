@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from ..person.caller import UNKNOWN
 from .deadlines import seconds_of
-from .frames import Request, variables_part, with_data
+from .frames import FireRequest, variables_part, with_data
 from .http_requests import HttpProblem, HttpRequest
 from .installation import this_installation
 
@@ -53,7 +53,7 @@ class HttpEvent:
         """The directory that the request names; nothing if it is that of the event."""
         if self.project and reply:
             self.arguments += ["--cwd", self.project]
-        self.known: dict[str, tuple[Request, bytes]] = {}
+        self.known: dict[str, tuple[FireRequest, bytes]] = {}
         """By directory: the request without its data, and its first parts."""
 
 
@@ -65,7 +65,7 @@ class HttpEvents:
         self._variables = variables_part(self._environment)
         self._directory = os.getcwd()
 
-    def request(self, event: HttpEvent, body: bytes) -> tuple[Request, bytes]:
+    def request(self, event: HttpEvent, body: bytes) -> tuple[FireRequest, bytes]:
         """Return the request without its data, and the whole of it as bytes; raise HttpProblem if it cannot be made."""
         directory = event.project
         if not directory:
@@ -74,7 +74,7 @@ class HttpEvents:
             raise HttpProblem(400, "Interpose-Project is no absolute path of a directory")
         known = event.known.get(directory)
         if known is None:
-            made = Request(this_installation(), UNKNOWN, UNKNOWN, 0o077, directory, event.arguments,
+            made = FireRequest(this_installation(), UNKNOWN, UNKNOWN, 0o077, directory, event.arguments,
                            self._environment, b"")  # fmt: skip
             if len(event.known) >= _MOST_KNOWN:
                 event.known.clear()

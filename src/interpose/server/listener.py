@@ -18,10 +18,22 @@ from .deadlines import deadline_in
 from .dispatcher import Dispatcher, Lost, Ticket
 from .engine_handle import Client
 from .engine_process import TO_CLIENT
-from .frames import ACCEPTED, ANSWER, DECLINED, LONGEST, MAGIC, REFUSED, WORKING, Answer, BadFrame, Request, tagged
+from .frames import (
+    ACCEPTED,
+    ANSWER,
+    DECLINED,
+    LONGEST,
+    MAGIC,
+    REFUSED,
+    WORKING,
+    BadFrame,
+    FireAnswer,
+    FireRequest,
+    tagged,
+)
 from .places import peer_of
 
-__all__ = ["Listener"]
+__all__ = ["SocketListener"]
 
 _READ = 10.0
 """Seconds that a client has to send its request, and to take its answer."""
@@ -32,7 +44,7 @@ _MOST_OPEN = 4096
 _ROOM = 16 * 1024
 
 
-class Listener:
+class SocketListener:
     """The socket of the server."""
 
     def __init__(
@@ -40,7 +52,7 @@ class Listener:
         listening: socket.socket,
         dispatcher: Dispatcher,
         counters: Counters,
-        why_not: Callable[[Request, int], str],
+        why_not: Callable[[FireRequest, int], str],
         log: Callable[[dict[str, Any]], None] | None = None,
     ) -> None:
         """``why_not`` says why a request of a process is declined; an empty text if it is not."""
@@ -49,7 +61,7 @@ class Listener:
         self.counters = counters
         self.why_not = why_not
         self.log = log
-        self._open: set[_Connection] = set()
+        self._open: set[_ClientConnection] = set()
         self.loop = asyncio.get_running_loop()
         self.loop.add_reader(listening, self._accept)
 
@@ -75,7 +87,7 @@ class Listener:
         for connection in tuple(self._open):
             connection.look(now)
 
-    def drop(self, connection: _Connection) -> None:
+    def drop(self, connection: _ClientConnection) -> None:
         """Forget a connection."""
         self._open.discard(connection)
 
@@ -94,7 +106,7 @@ class Listener:
                 _say(accepted, tagged(REFUSED, b"the resident engine has too many connections"))
                 accepted.close()
                 continue
-            connection = _Connection(self, accepted)
+            connection = _ClientConnection(self, accepted)
             self._open.add(connection)
             connection.begin()
 
@@ -103,10 +115,10 @@ class Listener:
             self.loop.add_reader(self._listening, self._accept)
 
 
-class _Connection:
+class _ClientConnection:
     """One client: its request is read and fired, and the answer is sent unless the engine process has done so."""
 
-    def __init__(self, listener: Listener, connection: socket.socket) -> None:
+    def __init__(self, listener: SocketListener, connection: socket.socket) -> None:
         self._listener = listener
         self._loop = listener.loop
         self._connection = connection
@@ -180,7 +192,7 @@ class _Connection:
     def _fire(self, body: bytes) -> None:
         listener = self._listener
         try:
-            request = Request.read(body)
+            request = FireRequest.read(body)
         except BadFrame as error:
             self._reject(DECLINED, str(error), "declined", None)
             return
@@ -216,12 +228,12 @@ class _Connection:
         if self._ticket is not None:
             self._listener.dispatcher.cancel(self._ticket, "its client has gone")  # it has nothing more to send
 
-    def _reject(self, kind: bytes, why: str, ended: str, request: Request | None) -> None:
+    def _reject(self, kind: bytes, why: str, ended: str, request: FireRequest | None) -> None:
         self._listener.counters.events[ended] += 1
         self._note(ended, request, monotonic(), why)
         self._send(tagged(kind, why.encode()))
 
-    def _answered(self, answer: Answer | int | Lost) -> None:
+    def _answered(self, answer: FireAnswer | int | Lost) -> None:
         ticket, self._ticket = self._ticket, None
         if self._timer is not None:
             self._timer.cancel()
@@ -229,7 +241,7 @@ class _Connection:
         if self._listener.log is not None and ticket is not None:
             status = "lost" if isinstance(answer, Lost) else answer if isinstance(answer, int) else answer.status
             self._note(status, ticket.request, ticket.began, answer.why if isinstance(answer, Lost) else "")
-        if isinstance(answer, Answer):
+        if isinstance(answer, FireAnswer):
             self._send(tagged(ANSWER, answer.write()))
         elif isinstance(answer, Lost) and answer.client_can_fire:
             self._send(tagged(DECLINED, answer.why.encode()))
@@ -238,7 +250,7 @@ class _Connection:
         else:
             self._close()  # the engine process has sent it
 
-    def _note(self, status: str | int, request: Request | None, began: float, why: str) -> None:
+    def _note(self, status: str | int, request: FireRequest | None, began: float, why: str) -> None:
         """Write a line of the access log."""
         if self._listener.log is None:
             return

@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterable
 
 from .environments import Digests
-from .frames import Request
+from .frames import FireRequest
 
 __all__ = ["Guesses", "found_in", "named_files", "process_name", "project_of"]
 
@@ -44,25 +44,25 @@ class Guesses:
         self._known: dict[object, str] = {}
         self._digests = Digests()
 
-    def of(self, request: Request) -> str:
+    def of(self, request: FireRequest) -> str:
         """Return the name of the processes for a request."""
         known = self._known.get(self._key(request))
         if known is None:
             known = self.learn(request, process_name(project_of(request), self._digests.of(request.environment)))
         return known
 
-    def learn(self, request: Request, name: str) -> str:
+    def learn(self, request: FireRequest, name: str) -> str:
         """Note the process name of a request, and return it."""
         if len(self._known) >= _MOST:
             self._known.clear()
         self._known[self._key(request)] = name
         return name
 
-    def _key(self, request: Request) -> object:
+    def _key(self, request: FireRequest) -> object:
         return (request.directory, *request.arguments, self._digests.of(request.environment))
 
 
-def project_of(request: Request) -> str:
+def project_of(request: FireRequest) -> str:
     """Return what a request is about, as far as its arguments tell: named files, or what is found for a directory."""
     named, cwd = list[str](), ""
     for word, after in zip(request.arguments, [*request.arguments[1:], ""], strict=True):

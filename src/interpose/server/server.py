@@ -15,13 +15,13 @@ from typing import Any, NoReturn
 
 from .. import __version__
 from .counters import Counters
-from .dispatcher import Dispatcher, Limits
+from .dispatcher import Dispatcher, ServerLimits
 from .engine_process import Fire, serve_events
 from .fork_server import ForkServer
-from .frames import Request, python_variables
+from .frames import FireRequest, python_variables
 from .http import HttpFront
 from .installation import Installation
-from .listener import Listener
+from .listener import SocketListener
 from .places import Lock, bind_socket, prepare_folder, socket_path
 
 __all__ = ["AlreadyRunning", "Server"]
@@ -43,7 +43,7 @@ class Server:
         fire: Fire,
         end: Callable[[int], NoReturn],
         preload: Callable[[], None],
-        limits: Limits,
+        limits: ServerLimits,
         *,
         http: HttpFront | None = None,
         log: Callable[[dict[str, Any]], None] | None = None,
@@ -92,7 +92,7 @@ class Server:
             loop.add_signal_handler(number, self.stop)
         dispatcher = Dispatcher(forks, self._limits, self.counters)
         listening = bind_socket()
-        listener = Listener(listening, dispatcher, self.counters, self._why_not, self._log)
+        listener = SocketListener(listening, dispatcher, self.counters, self._why_not, self._log)
         loop.add_reader(forks, self.stop)  # its fork server has ended: another server begins anew
         http = None
         try:
@@ -117,7 +117,7 @@ class Server:
             loop.remove_reader(forks)
             dispatcher.close()
 
-    async def _until_stopped(self, dispatcher: Dispatcher, listener: Listener, http: HttpFront | None) -> None:
+    async def _until_stopped(self, dispatcher: Dispatcher, listener: SocketListener, http: HttpFront | None) -> None:
         while not self.stopping:
             try:
                 async with asyncio.timeout(_TICK):
@@ -145,7 +145,7 @@ class Server:
         """Note that the server is used."""
         self._used = monotonic()
 
-    def _why_not(self, request: Request, pid: int) -> str:
+    def _why_not(self, request: FireRequest, pid: int) -> str:
         """Return why a request is declined, so that its client decides by itself; nothing if it is not."""
         self.touch()
         if self.stopping:

@@ -4,7 +4,7 @@ import sqlite3
 
 from interpose import Hooks, deny
 from interpose.audit.chain import begin, genesis, link
-from interpose.audit.entries import Entry
+from interpose.audit.entries import PendingRecord
 from interpose.audit.protocol import StoreOptions
 from interpose.audit.sqlite.committer import Committer
 from interpose.audit.store import AuditStore
@@ -89,6 +89,6 @@ def removed(path):
 def killed(path, anchor):
     """Be a process that is killed after its first record."""
     committer = Committer(StoreOptions(path=str(path), anchor=str(anchor)))
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     assert committer._base is not None
     committer._base.close()

@@ -19,7 +19,7 @@ from tests.unit.audit_verify.stores import (
 )
 
 from interpose import Hooks
-from interpose.audit.entries import Entry
+from interpose.audit.entries import PendingRecord
 from interpose.audit.protocol import StoreOptions
 from interpose.audit.retention import Retention
 from interpose.audit.sqlite.committer import Committer
@@ -113,10 +113,10 @@ def test_a_process_that_had_to_try_twice_is_anchored_once(place):
     other = sqlite3.connect(place / "audit.db", isolation_level=None)
     other.execute("CREATE TRIGGER no BEFORE INSERT ON records BEGIN SELECT raise(ABORT, 'no'); END")
     with pytest.raises(sqlite3.IntegrityError):
-        committer.write([Entry("{}")], {})
+        committer.write([PendingRecord("{}")], {})
     other.execute("DROP TRIGGER no")
     other.close()
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     committer.finish()
 
     assert (place / "anchor").read_text().count('"begins"') == 1

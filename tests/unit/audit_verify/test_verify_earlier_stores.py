@@ -17,7 +17,7 @@ from tests.unit.audit_verify.stores import (
 )
 
 from interpose.audit import open_store
-from interpose.audit.entries import Entry
+from interpose.audit.entries import PendingRecord
 from interpose.audit.protocol import NotAStore, StoreOptions
 from interpose.audit.sqlite.committer import Committer
 from interpose.audit.verify import verify_store
@@ -219,7 +219,7 @@ def test_a_store_that_was_moved_aside_and_is_intact_is_accounted_for(place):
     aside = path.rename(place / "audit.db.aside")
     committer = Committer(StoreOptions(path=str(path), key=SEALED, anchor=str(place / "anchor")))
     committer._moved = str(aside)
-    committer.write([Entry('{"lost":1}', kind=1)], {})
+    committer.write([PendingRecord('{"lost":1}', kind=1)], {})
     committer.finish()
     assert said(path, SEALED, place / "anchor") == []
 

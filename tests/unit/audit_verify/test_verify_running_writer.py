@@ -8,7 +8,7 @@ import pytest
 from tests.unit.audit_verify.stores import KEY, SEALED, change, said, write
 
 from interpose.audit.chain import link
-from interpose.audit.entries import Entry
+from interpose.audit.entries import PendingRecord
 from interpose.audit.protocol import StoreOptions
 from interpose.audit.retention import Retention
 from interpose.audit.sqlite.committer import Committer
@@ -22,7 +22,7 @@ def running(path, **options):
     """Be a process that has written three records and goes on."""
     committer = Committer(StoreOptions(path=str(path), **options))
     for _ in range(3):
-        committer.write([Entry("{}")], {})
+        committer.write([PendingRecord("{}")], {})
     return committer
 
 
@@ -50,15 +50,15 @@ def put_back(path, head):
 def test_an_older_head_that_is_put_back_is_found(key, last, place):
     path = place / "audit.db"
     committer = Committer(StoreOptions(path=str(path), key=key))
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     older = heads(path)
     for _ in range(2):
-        committer.write([Entry("{}")], {})
+        committer.write([PendingRecord("{}")], {})
     put_back(path, older)
     assert said(path, key) == []  # nothing gives it away yet
 
     if last == "a record":
-        committer.write([Entry("{}")], {})
+        committer.write([PendingRecord("{}")], {})
     committer.finish()
 
     assert said(path, key) == [REMOVED]
@@ -67,10 +67,10 @@ def test_an_older_head_that_is_put_back_is_found(key, last, place):
 def test_records_that_others_wrote_on_top_of_an_older_head_do_not_hide_it(place):
     path = place / "audit.db"
     committer = Committer(StoreOptions(path=str(path), key=SEALED))
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     older = heads(path)
     for _ in range(2):
-        committer.write([Entry("{}")], {})
+        committer.write([PendingRecord("{}")], {})
     put_back(path, older)
     write(path, key=str(place / "key"))
 
@@ -83,11 +83,11 @@ def test_a_process_that_lost_all_its_records_says_so_and_goes_on(place):
     path = write(place / "audit.db", key=str(place / "key"))
     older = heads(path)
     committer = Committer(StoreOptions(path=str(path), key=SEALED))
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     put_back(path, older)
     assert said(path, SEALED) == []
 
-    committer.write([Entry('{"n":1}')], {})
+    committer.write([PendingRecord('{"n":1}')], {})
     committer.finish()
 
     [flaw] = said(path, SEALED)
@@ -97,12 +97,12 @@ def test_a_process_that_lost_all_its_records_says_so_and_goes_on(place):
 def test_an_older_copy_in_the_place_of_the_store_is_found(place):
     path = place / "audit.db"
     committer = Committer(StoreOptions(path=str(path), key=SEALED))
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     base = sqlite3.connect(path)
     base.execute("VACUUM INTO ?", (str(place / "old.db"),))
     base.close()
     for _ in range(2):
-        committer.write([Entry("{}")], {})
+        committer.write([PendingRecord("{}")], {})
     for beside in ("", "-wal", "-shm"):
         path.with_name(path.name + beside).unlink(missing_ok=True)
     shutil.copy(place / "old.db", path)
@@ -146,7 +146,7 @@ def test_a_head_that_is_none_any_more_is_found_and_stops_no_record(statement, ke
     committer = running(path, key=key)
     change(path, statement)
 
-    committer.write([Entry('{"n":1}')], {})
+    committer.write([PendingRecord('{"n":1}')], {})
     committer.finish()
 
     found = verify_store(str(path), key=key)
@@ -158,13 +158,13 @@ def test_a_head_that_is_none_any_more_is_found_and_stops_no_record(statement, ke
 def test_a_rollback_is_said_once(place):
     path = place / "audit.db"
     committer = Committer(StoreOptions(path=str(path)))
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     older = heads(path)
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     put_back(path, older)
 
     for _ in range(3):
-        committer.write([Entry("{}")], {})
+        committer.write([PendingRecord("{}")], {})
     committer.finish()
 
     assert len(said(path)) == 1
@@ -177,7 +177,7 @@ def test_retention_by_another_process_alters_nothing(key, place):
     committer = running(path, **given)
     write(path, retention=Retention(age=1e-9), **({"key": str(place / "key")} if key else {}))
 
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     committer.finish()
 
     assert said(path, key.encode() if key else None) == []
@@ -188,7 +188,7 @@ def test_retention_of_its_own_alters_nothing(place):
     committer = running(path, retention=Retention(age=1e-9))
     committer._pruned = float("-inf")
     committer.idle()
-    committer.write([Entry("{}")], {})
+    committer.write([PendingRecord("{}")], {})
     committer.finish()
 
     assert said(path) == []
@@ -210,7 +210,7 @@ def test_a_commit_that_failed_and_came_back_is_not_taken_for_forged(place, monke
         process.record, process.hash = process.record + 1, b"other"
         raise sqlite3.OperationalError("database or disk is full")
 
-    kept = Entry(json.dumps({"n": 1}))
+    kept = PendingRecord(json.dumps({"n": 1}))
     for failing in (seem_to_fail, fail):
         monkeypatch.setattr("interpose.audit.sqlite.database.Database.append", lambda _, *given, by=failing: by(*given))
         if failing is fail:

@@ -10,7 +10,7 @@ from tests.unit.audit_verify.stores import (
 )
 
 from interpose import Hooks
-from interpose.audit.entries import Entry
+from interpose.audit.entries import PendingRecord
 from interpose.audit.protocol import StoreOptions
 from interpose.audit.sqlite.committer import Committer
 from interpose.audit.store import AuditStore
@@ -40,7 +40,7 @@ def test_text_from_a_store_cannot_drive_a_terminal(place, capsys):
 def test_a_record_of_a_gap_cannot_say_where_it_is(place, capsys):
     path = write(place / "audit.db")
     committer = Committer(StoreOptions(path=str(path)))
-    committer.write([Entry('{"id": "\\u001b[2J", "kind": [], "time": "x", "process": 9}', kind=1)], {})
+    committer.write([PendingRecord('{"id": "\\u001b[2J", "kind": [], "time": "x", "process": 9}', kind=1)], {})
     committer.finish()
 
     assert verify(str(path), key=None, anchor=None, json=False) == 0
@@ -52,7 +52,7 @@ def test_a_record_of_a_gap_cannot_say_where_it_is(place, capsys):
 def test_a_retention_record_with_a_number_that_is_none_is_found(upto, place):
     path = write(place / "audit.db")
     committer = Committer(StoreOptions(path=str(path)))
-    committer.write([Entry(f'{{"upto": {upto}, "hash": "00", "processes": []}}', kind=2)], {})
+    committer.write([PendingRecord(f'{{"upto": {upto}, "hash": "00", "processes": []}}', kind=2)], {})
     committer.finish()
 
     assert said(path)[0].startswith("a value has the wrong type")
@@ -75,7 +75,7 @@ FAKE = "full\naudit.db: complete: nothing was changed\u2028audit.db: complete"
 def test_a_reason_in_a_store_cannot_add_a_line(kind, place, capsys):
     path = write(place / "audit.db")
     committer = Committer(StoreOptions(path=str(path)))
-    committer.write([Entry(json.dumps({"lost": 1, "why": FAKE, "moved": FAKE}), kind=kind)], {})
+    committer.write([PendingRecord(json.dumps({"lost": 1, "why": FAKE, "moved": FAKE}), kind=kind)], {})
     committer.finish()
 
     verify(str(path), key=None, anchor=None, json=False)
@@ -86,7 +86,7 @@ def test_a_reason_in_a_store_cannot_add_a_line(kind, place, capsys):
 def test_a_record_that_tells_of_an_altered_store_cannot_add_a_line(place, capsys):
     path = write(place / "audit.db")
     committer = Committer(StoreOptions(path=str(path)))
-    committer.write([Entry(json.dumps({"why": FAKE}), kind=7)], {})
+    committer.write([PendingRecord(json.dumps({"why": FAKE}), kind=7)], {})
     committer.finish()
 
     assert verify(str(path), key=None, anchor=None, json=False) == 1

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from interpose import InterposeError
 
-__all__ = ["Blob", "NewCommit", "Repository", "ShadowError", "opened"]
+__all__ = ["Blob", "NewCommit", "ShadowError", "ShadowRepository", "opened"]
 
 _BRANCH = "refs/heads/main"
 _CONFIG = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = true\n"
@@ -42,7 +42,7 @@ class NewCommit:
     name: str = ""
 
 
-class Repository:
+class ShadowRepository:
     """A repository whose lock is held."""
 
     def __init__(self, directory: Path, lock: int) -> None:
@@ -141,7 +141,7 @@ def _environment() -> dict[str, str]:
 
 
 @contextmanager
-def opened(directory: Path) -> Iterator[Repository]:
+def opened(directory: Path) -> Iterator[ShadowRepository]:
     """Lock the repository in a directory; create it if it does not exist."""
     try:
         if directory.resolve() != directory:
@@ -154,7 +154,7 @@ def opened(directory: Path) -> Iterator[Repository]:
     try:
         _wait_for(lock, directory)
         _prepare(directory)
-        yield Repository(directory, lock)
+        yield ShadowRepository(directory, lock)
     finally:
         os.close(lock)
 

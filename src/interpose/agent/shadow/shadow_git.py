@@ -12,7 +12,7 @@ from typing import Literal, Self
 
 from ..tools.files import explain, replace_file
 from ..tools.paths import SHADOW, is_private, resolved
-from .git import Blob, NewCommit, Repository, ShadowError, opened
+from .git import Blob, NewCommit, ShadowError, ShadowRepository, opened
 from .journal import Journal, Write, message
 
 __all__ = ["ShadowGit", "Undone"]
@@ -128,7 +128,7 @@ class ShadowGit:
             target = _target(write, kind)
             states[write.path] = target[1] if target else None
 
-    def _restore_one(self, git: Repository, write: Write, kind: Literal["undo", "redo"]) -> Undone:
+    def _restore_one(self, git: ShadowRepository, write: Write, kind: Literal["undo", "redo"]) -> Undone:
         """Restore one file, and commit that afterwards: if we are killed in between, it can be repeated."""
         target = _target(write, kind)
         file = self._file(self.root / write.path)
@@ -156,7 +156,7 @@ def _target(write: Write, kind: Literal["undo", "redo"]) -> Blob | None:
     return write.before if kind == "undo" else write.after
 
 
-def _noted(git: Repository, tip: str, name: str, found: _FileOnDisk | None) -> list[NewCommit]:
+def _noted(git: ShadowRepository, tip: str, name: str, found: _FileOnDisk | None) -> list[NewCommit]:
     """Return the commit of the file on disk, if the repository does not have it already."""
     known = git.file(tip, name)
     if (found and (found.mode, found.name)) == known:
@@ -178,7 +178,7 @@ def _on_disk(file: Path) -> _FileOnDisk | None:
 
 
 def _put(
-    git: Repository, file: Path, target: Blob | None, found: _FileOnDisk | None, made: int
+    git: ShadowRepository, file: Path, target: Blob | None, found: _FileOnDisk | None, made: int
 ) -> Literal["restored", "removed", "unchanged"]:
     if (target[1] if target else None) == (found.name if found else None):
         return "unchanged"

@@ -14,9 +14,9 @@ from ...records import replace
 from ..columns import CHANGE, DECISIONS, FIRING, GAP, KINDS, MOVED, PERMISSION, RETENTION, STATUSES
 from ..protocol import (
     EVERYTHING,
-    Found,
     HookStats,
     PermissionCount,
+    SearchResult,
     Selection,
     SessionOverview,
     StoredChange,
@@ -153,7 +153,7 @@ class SqlReader:
         with self._readable():
             return max(after, self._base.first_since(selection.since) - 1)
 
-    def search(self, selection: Selection, *, limit: int, seconds: float, firings_only: bool = False) -> Found:
+    def search(self, selection: Selection, *, limit: int, seconds: float, firings_only: bool = False) -> SearchResult:
         """Return the newest entries of a selection; stop after some seconds, and say how far it came."""
         self._check(selection)
         until = time.monotonic() + seconds
@@ -170,13 +170,13 @@ class SqlReader:
             kinds = (FIRING,) if firings_only else (FIRING, PERMISSION)
             found += self._pages(some, kinds, limit + 1 - len(found), False)
             if len(found) > limit:
-                return Found(entries=tuple(found[:limit]), searched=found[limit - 1].id)
+                return SearchResult(entries=tuple(found[:limit]), searched=found[limit - 1].id)
             high = low + 1
             now = time.monotonic()
             if now > until and high > lowest + 1:
-                return Found(entries=tuple(found), searched=high, late=True)
+                return SearchResult(entries=tuple(found), searched=high, late=True)
             size = size * 2 if now - began < seconds / 8 else size
-        return Found(entries=tuple(found))
+        return SearchResult(entries=tuple(found))
 
     def entry(self, id: int) -> Entry | None:
         """Return the firing or the permission with this id, or None."""

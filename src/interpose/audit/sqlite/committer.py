@@ -14,7 +14,7 @@ from ..anchors import AnchorFile
 from ..chain import key_name
 from ..columns import END, MOVED
 from ..completion import StoreDown
-from ..entries import Entry, encode
+from ..entries import PendingRecord, encode
 from ..process_info import WritingProcess, describe
 from ..protocol import StoreOptions
 from . import files
@@ -41,7 +41,7 @@ class Committer:
         anchor = options.anchor
         self._anchor = AnchorFile(anchor, options.path, options.key) if anchor is not None else None
         self._redactor: Redactor | None = None
-        self._attempted: deque[tuple[tuple[int, int, bytes], Sequence[Entry]]] = deque(maxlen=_MOST_ATTEMPTS)
+        self._attempted: deque[tuple[tuple[int, int, bytes], Sequence[PendingRecord]]] = deque(maxlen=_MOST_ATTEMPTS)
         """The batches whose commit seemed to fail, since the last one that succeeded."""
         self._moved = self._why_moved = ""
         self._pruned = float("-inf")
@@ -53,7 +53,7 @@ class Committer:
         """Why the anchor cannot be written, or old records cannot be deleted; records are written nevertheless."""
         return (self._anchor.problem if self._anchor is not None else "") or self._pruning_problem
 
-    def write(self, entries: Sequence[Entry], configurations: dict[str, str]) -> None:
+    def write(self, entries: Sequence[PendingRecord], configurations: dict[str, str]) -> None:
         """Commit entries to the store in their order; raise if that fails."""
         try:
             base, process = self._open()
@@ -68,7 +68,7 @@ class Committer:
             raise
         self._maintain(base, process)
 
-    def _append(self, base: Database, process: WritingProcess, entries: Sequence[Entry]) -> None:
+    def _append(self, base: Database, process: WritingProcess, entries: Sequence[PendingRecord]) -> None:
         if not entries:
             return
         if self._anchor is not None:
@@ -83,7 +83,9 @@ class Committer:
             raise
         self._attempted.clear()
 
-    def _without_committed(self, base: Database, process: WritingProcess, entries: Sequence[Entry]) -> Sequence[Entry]:
+    def _without_committed(
+        self, base: Database, process: WritingProcess, entries: Sequence[PendingRecord]
+    ) -> Sequence[PendingRecord]:
         """Return the entries without those of a batch that was committed although the commit seemed to fail."""
         # The log of SQLite may keep a commit that it did not finish, and take it up when the file is opened again.
         for position, attempted in reversed(self._attempted):
@@ -94,8 +96,10 @@ class Committer:
                 return [entry for entry in entries if id(entry) not in committed]
         return entries
 
-    def _moved_note(self) -> list[Entry]:
-        return [Entry(encode({"moved": self._moved, "why": self._why_moved}), kind=MOVED)] if self._moved else []
+    def _moved_note(self) -> list[PendingRecord]:
+        return (
+            [PendingRecord(encode({"moved": self._moved, "why": self._why_moved}), kind=MOVED)] if self._moved else []
+        )
 
     # Opening.
 
@@ -165,7 +169,7 @@ class Committer:
         else:
             self._redactor.rekey(salt)
 
-    def _redact(self, entries: Sequence[Entry]) -> None:
+    def _redact(self, entries: Sequence[PendingRecord]) -> None:
         """Remove secrets from entries before they are written."""
         redactor = self._redactor
         if redactor is None:
@@ -225,7 +229,7 @@ class Committer:
         base, process = self._base, self._process
         try:
             if process.id and base.is_in_place():
-                base.append(process, [Entry(encode({"first": process.id}), kind=END)])
+                base.append(process, [PendingRecord(encode({"first": process.id}), kind=END)])
                 if self._anchor is not None:
                     self._anchor.begin(base.store, process.uuid)
                     self._anchor.write_head(base.store, process.record, process.hash)
@@ -237,7 +241,7 @@ class Committer:
                 write_checksum(self._options.path)
 
 
-def _redact_one(redactor: Redactor, entry: Entry) -> None:
+def _redact_one(redactor: Redactor, entry: PendingRecord) -> None:
     try:
         body = json.loads(entry.text)
         made = redactor.value(body)

@@ -20,7 +20,7 @@ from typing import Any
 from ..chain import begin, genesis, link, seal_head
 from ..columns import ALTERED, ANSWER, PERMISSION, QUESTION, UNSEALED
 from ..completion import StoreDown
-from ..entries import Entry, encode
+from ..entries import PendingRecord, encode
 from ..known_stores import note_store
 from ..process_info import WritingProcess
 from . import files
@@ -161,7 +161,7 @@ class Database:
             raise
         return done
 
-    def append(self, process: WritingProcess, entries: Sequence[Entry]) -> None:
+    def append(self, process: WritingProcess, entries: Sequence[PendingRecord]) -> None:
         """Add records of a process to the chain, in a transaction of their own."""
         self.transact(lambda base: self.insert(base, process, entries))
 
@@ -169,7 +169,7 @@ class Database:
         """Return up to 2000 free pages to the file system."""
         self._base.execute("PRAGMA incremental_vacuum(2000)").fetchall()
 
-    def insert(self, base: sqlite3.Connection, process: WritingProcess, entries: Sequence[Entry]) -> None:
+    def insert(self, base: sqlite3.Connection, process: WritingProcess, entries: Sequence[PendingRecord]) -> None:
         """Add records of a process to the chain, within a transaction."""
         asked = any(entry.kind in (QUESTION, ANSWER) for entry in entries)
         if asked:
@@ -178,10 +178,10 @@ class Database:
             return
         last, digest, sealed = self._head(base)
         if altered := self._altered(base, process, last):
-            entries = [Entry(encode({"why": altered}), kind=ALTERED), *entries]
+            entries = [PendingRecord(encode({"why": altered}), kind=ALTERED), *entries]
         if not sealed:
             # Going on in silence would put this key's seal on records that were written without it.
-            entries = [Entry(encode({"upto": last}), kind=UNSEALED), *entries]
+            entries = [PendingRecord(encode({"upto": last}), kind=UNSEALED), *entries]
         if not self._is_known(base, process):
             process.id = last + 1
             digest = begin(digest, process.uuid, process.about)

@@ -18,7 +18,7 @@ from ..anchors import AnchorFile
 from ..chain import begin, genesis, link
 from ..columns import RETENTION
 from ..completion import StoreDown
-from ..entries import Entry, encode
+from ..entries import PendingRecord, encode
 from ..forwarding import Held, held_records
 from ..process_info import WritingProcess
 from ..retention import Retention
@@ -90,7 +90,7 @@ def _prune(
     }
     if held is not None and last > held.upto:
         note["unforwarded"] = last - max(held.upto, first - 1)
-    base.insert(connection, process, [Entry(encode(note), kind=RETENTION)])
+    base.insert(connection, process, [PendingRecord(encode(note), kind=RETENTION)])
     return count
 
 

@@ -13,14 +13,16 @@ from time import time_ns
 from typing import Any
 
 from ..columns import ANSWER, QUESTION
-from ..entries import Entry, encode
+from ..entries import PendingRecord, encode
 from ..questions import MAX_WAITING, MAX_WAITING_OF_SESSION, is_sealed, seal_answer
 from ..sql.questions import Row, question_row
 
 __all__ = ["QuestionCheck", "add_rows", "writable"]
 
 
-def writable(base: sqlite3.Connection, entries: Sequence[Entry], key: bytes | None, store: str) -> list[Entry]:
+def writable(
+    base: sqlite3.Connection, entries: Sequence[PendingRecord], key: bytes | None, store: str
+) -> list[PendingRecord]:
     """Return the entries without questions that are too many and answers that are too late; each is told why."""
     answered: set[str] = set()
     asked: dict[str, str] = {}
@@ -40,7 +42,7 @@ def writable(base: sqlite3.Connection, entries: Sequence[Entry], key: bytes | No
     return kept
 
 
-def _why_not_asked(base: sqlite3.Connection, entry: Entry, asked: dict[str, str]) -> str:
+def _why_not_asked(base: sqlite3.Connection, entry: PendingRecord, asked: dict[str, str]) -> str:
     body = json.loads(entry.text)
     if "nonce" not in body:
         return "the input of the call could not be redacted"
@@ -57,7 +59,7 @@ def _why_not_asked(base: sqlite3.Connection, entry: Entry, asked: dict[str, str]
     return ""
 
 
-def _why_not_answered(base: sqlite3.Connection, entry: Entry, answered: set[str], asked: dict[str, str]) -> str:
+def _why_not_answered(base: sqlite3.Connection, entry: PendingRecord, answered: set[str], asked: dict[str, str]) -> str:
     question = str(json.loads(entry.text).get("question"))
     row = base.execute("SELECT answer FROM questions WHERE id = ?", (question,)).fetchone()
     if row is None and question not in asked:
@@ -68,7 +70,7 @@ def _why_not_answered(base: sqlite3.Connection, entry: Entry, answered: set[str]
     return ""
 
 
-def add_rows(base: sqlite3.Connection, numbered: Iterable[tuple[int, Entry]]) -> None:
+def add_rows(base: sqlite3.Connection, numbered: Iterable[tuple[int, PendingRecord]]) -> None:
     """Add the rows of questions that were written, and set the answer of those that were answered."""
     for number, entry in numbered:
         if entry.kind == QUESTION:

@@ -9,10 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
-from ...attach.agents import AGENTS, SCOPES, Agent, Scope, find_agent, found_agents
+from ...attach.agents import AGENTS, SCOPES, CodingAgent, Scope, find_agent, found_agents
 from ...attach.attachment import Plan, find_attachments, plan, write
 from ...attach.attachment import detach as take_off
-from ...attach.entry import Entry, make_entries
+from ...attach.entry import SettingsEntry, make_entries
 from ...attach.record import attachments
 from ...attach.verify import Verified
 from ...attach.verify import verify as run_canaries
@@ -174,7 +174,7 @@ def _scope(shared: bool, user: bool, managed: bool) -> Scope | None:
     return chosen[0] if chosen else None
 
 
-def _agents(names: Sequence[str] | None, project: str) -> list[Agent]:
+def _agents(names: Sequence[str] | None, project: str) -> list[CodingAgent]:
     if names:
         return list({agent.name: agent for agent in map(find_agent, names)}.values())
     found = found_agents(project)
@@ -192,7 +192,7 @@ def _elsewhere(name: str) -> str:
     return f"it is attached elsewhere: {how}"
 
 
-def entries_of(agent: Agent, *, shared: bool) -> list[Entry]:
+def entries_of(agent: CodingAgent, *, shared: bool) -> list[SettingsEntry]:
     """Return the entries of an agent: those that are shared name no path of this machine."""
     from ...server.build import NoCompiler, build_client, client_command
 
@@ -209,7 +209,7 @@ def entries_of(agent: Agent, *, shared: bool) -> list[Entry]:
 
 
 def _attach(
-    agent: Agent, scope: Scope, project: str, *, adopt: bool, yes: bool, quiet: bool
+    agent: CodingAgent, scope: Scope, project: str, *, adopt: bool, yes: bool, quiet: bool
 ) -> tuple[dict[str, Any], bool]:
     if scope == "local" and "local" not in agent.places:
         scope = "user" if "user" in agent.places else scope

@@ -79,9 +79,9 @@ async def fire(
         print_error(error, "fire")
         return say_failure(arguments, error) if is_hook(arguments) else 1, None
     if reply is not None:
-        from .hook import Process, answer_as_hook
+        from .hook import FiringProcess, answer_as_hook
 
-        answering = answer_as_hook(options, reply, Process(source, executor, redirected), began)
+        answering = answer_as_hook(options, reply, FiringProcess(source, executor, redirected), began)
         try:
             if source is not Hooks:
                 return await answering  # the resident engine watches the time itself

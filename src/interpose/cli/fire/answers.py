@@ -13,25 +13,25 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from ...dialects.agents.exchange import Answer
+from ...dialects.agents.exchange import HookOutput
 from ...state.locked import locked_json
 
-__all__ = ["Entry", "answered_once"]
+__all__ = ["KnownAnswer", "answered_once"]
 
 KIND = "answers"
 _SECONDS = 20.0
 _VOLATILE = frozenset({"timestamp"})
 
 
-class Entry:
+class KnownAnswer:
     """The answer to an event; None if it is not known yet."""
 
-    def __init__(self, answer: Answer | None = None) -> None:
+    def __init__(self, answer: HookOutput | None = None) -> None:
         self.answer = answer
 
 
 @contextmanager
-def answered_once(agent: str, entry: str, event: str, payload: Mapping[str, Any]) -> Iterator[Entry]:
+def answered_once(agent: str, entry: str, event: str, payload: Mapping[str, Any]) -> Iterator[KnownAnswer]:
     """Yield what another entry has answered to the same event, and keep what is answered now.
 
     The file is locked meanwhile, so that of two entries that are called at once the second waits for the first. A file
@@ -43,9 +43,9 @@ def answered_once(agent: str, entry: str, event: str, payload: Mapping[str, Any]
             state.clear()
         asked = state.get("entries")
         said = state.get("answer")
-        found = Entry()
+        found = KnownAnswer()
         if isinstance(asked, list) and entry not in asked and isinstance(said, list) and _is_answer(said):
-            found.answer = Answer(*said)
+            found.answer = HookOutput(*said)
             asked.append(entry)
         else:
             state.clear()

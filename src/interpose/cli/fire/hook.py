@@ -14,7 +14,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from ...dialects.agents import AgentDialect, agent_dialect
-from ...dialects.agents.exchange import AgentEvent, Answer
+from ...dialects.agents.exchange import AgentEvent, HookOutput
 from ...dialects.reply import write_reply
 from ...dialects.wording import worded_for_agent
 from ...errors import ConfigError, InterposeError, Problem
@@ -36,13 +36,13 @@ from . import decision_of
 from .attached import canary_hooks, is_canary, put_back_settings, telling
 from .event import EventOptions, as_host_gave, complete_event, read_event, read_payload, unknown_fields
 
-__all__ = ["Process", "answer_as_hook"]
+__all__ = ["FiringProcess", "answer_as_hook"]
 
 _MARGIN = (0.1, 0.5)
 """What is left of the deadline for the answer: a part of it, and at least some seconds."""
 
 
-class Process(NamedTuple):
+class FiringProcess(NamedTuple):
     """What an event is fired with: that of a process of its own, or that of the resident engine."""
 
     source: HooksSource | type[Hooks]
@@ -51,7 +51,9 @@ class Process(NamedTuple):
     """Within it, what is written to standard output goes to standard error."""
 
 
-async def answer_as_hook(options: EventOptions, reply: str, process: Process, began: float) -> tuple[int, Hooks | None]:
+async def answer_as_hook(
+    options: EventOptions, reply: str, process: FiringProcess, began: float
+) -> tuple[int, Hooks | None]:
     """Fire one event and answer it in a dialect; return the exit status, and the hooks if an event was fired."""
     register_callers()  # what the agent starts is known from now on not to be a person's
     _drop_variables()
@@ -74,9 +76,9 @@ async def answer_as_hook(options: EventOptions, reply: str, process: Process, be
 
 
 async def _decide(
-    options: EventOptions, dialect: AgentDialect, payload: Mapping[str, Any], process: Process, began: float,
+    options: EventOptions, dialect: AgentDialect, payload: Mapping[str, Any], process: FiringProcess, began: float,
     noticed: Sequence[str],
-) -> tuple[Answer, Hooks | None]:  # fmt: skip
+) -> tuple[HookOutput, Hooks | None]:  # fmt: skip
     """Return the answer to an event in the agent's words, and the hooks that were fired."""
     set_client(dialect.NAME)
     event = dialect.read_event(options.event or "", payload)
@@ -111,7 +113,7 @@ async def _decide(
     return answer._replace(unsaid=()), hooks
 
 
-async def _answer_natively(options: EventOptions, process: Process, began: float) -> tuple[int, Hooks | None]:
+async def _answer_natively(options: EventOptions, process: FiringProcess, began: float) -> tuple[int, Hooks | None]:
     """Answer in the native dialect, which has a word for everything."""
     event = options.event or ""
     try:
@@ -187,7 +189,13 @@ def _completed(hooks: Hooks, fields: dict[str, Any], source: HooksSource | type[
 
 
 async def _fire(
-    hooks: Hooks, process: Process, event: str, fields: dict[str, Any], reply: str, began: float, deadline: float | None
+    hooks: Hooks,
+    process: FiringProcess,
+    event: str,
+    fields: dict[str, Any],
+    reply: str,
+    began: float,
+    deadline: float | None,
 ) -> Outcome:
     """Fire an event, and have a person answer an ask if questions wait.
 
@@ -238,7 +246,7 @@ def _report_lost(hooks: Hooks, outcomes: list[Outcome]) -> None:
                   file=sys.stderr)  # fmt: skip
 
 
-def _print(dialect: AgentDialect, event: str, answer: Answer) -> int:
+def _print(dialect: AgentDialect, event: str, answer: HookOutput) -> int:
     """Write an answer; if it cannot be written, answer with an exit status that the host does not take for a yes."""
     if problem := _write(answer.stdout):
         said = flat(answer.stderr.strip())
@@ -260,13 +268,13 @@ def _write(text: str) -> OSError | None:
     return error
 
 
-def _with_worktree(event: AgentEvent, answer: Answer, outcome: Outcome) -> Answer:
+def _with_worktree(event: AgentEvent, answer: HookOutput, outcome: Outcome) -> HookOutput:
     """Make the worktree that an event asks for, if no hook has: a hook at this event replaces what the agent does."""
     if event.event != "WorktreeCreate" or answer.status != 1 or not outcome.allowed:
         return answer
     from .worktree import make_worktree
 
-    return Answer(make_worktree(event.fields) + "\n", "", 0)
+    return HookOutput(make_worktree(event.fields) + "\n", "", 0)
 
 
 # Agents that load the settings of others.
@@ -275,7 +283,7 @@ def _with_worktree(event: AgentEvent, answer: Answer, outcome: Outcome) -> Answe
 class _Known:
     """The answer to an event, if it is known already."""
 
-    answer: Answer | None = None
+    answer: HookOutput | None = None
 
 
 @contextmanager

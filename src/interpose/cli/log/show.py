@@ -11,7 +11,7 @@ from typing import Any
 from ...audit.protocol import StoredFiring, StoredPermission
 from ..render import clock_time, flat, format_duration, on_one_line, paint, short_path
 from ..render.outcome import STATUS_COLOURS, change_lines, labelled_lines
-from ..render.table import Column, Table, display_width, pad_text, terminal_width
+from ..render.table import Column, PrintedTable, display_width, pad_text, terminal_width
 from .clients import transcript_of
 
 __all__ = ["LogTable", "firing_lines", "permission_lines"]
@@ -34,7 +34,7 @@ class LogTable:
     def __init__(self, *, heading: bool, nodes: bool = False) -> None:
         fifth = max(7, (terminal_width() or 1000) // 5)
         self._heading, self._nodes = heading, nodes
-        self._table = Table((
+        self._table = PrintedTable((
             *((Column("NODE", most=20),) if nodes else ()),
             Column("TIME", most=14, drop=2),
             Column("ID", right=True, most=9),

@@ -17,9 +17,9 @@ from .. import options
 from ..audit_store import Since, Store, open_reader, parse_since
 from ..loading import load_hooks
 from ..render import paint, print_error, print_problem
-from ..render.table import Column, Table
+from ..render.table import Column, PrintedTable
 from .accept import accept
-from .facts import Counts, PolicyFacts, facts_of, would_stop
+from .facts import PolicyCounts, PolicyFacts, facts_of, would_stop
 from .show import as_dict, print_policy, print_set
 
 __all__ = ["app"]
@@ -131,7 +131,7 @@ def _hooks_if_possible(config: list[str] | None, dialect: str | None, cwd: str |
 
 def _recorded(
     hooks: Hooks, store: str | None, since: float | None, *, try_: bool
-) -> tuple[list[HookStats] | None, int | None, dict[str, Counts] | None]:
+) -> tuple[list[HookStats] | None, int | None, dict[str, PolicyCounts] | None]:
     """Return what the store says about hooks, and what the policies say about its calls; None without a store."""
     path = store or (hooks.audit.path if hooks.audit is not None else None)
     if path is None or (store is None and not os.path.exists(path)):
@@ -155,7 +155,7 @@ def _recorded(
 
 def _print_facts(facts: list[PolicyFacts]) -> None:
     """Print a row per policy, group by group; columns without content are left out."""
-    table = Table((
+    table = PrintedTable((
         Column("  POLICY", "bold"),
         Column("STATE", lambda text: _COLOURS[text.partition(",")[0]]),
         Column("SET", drop=1),
@@ -178,7 +178,7 @@ def _cells(one: PolicyFacts) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _stopped(counts: Counts | None) -> str:
+def _stopped(counts: PolicyCounts | None) -> str:
     """Return the number of stopped events; in brackets if they were only observed."""
     if counts is None:
         return ""

@@ -11,13 +11,13 @@ from ...hooks import Hooks
 from ...model import Hook
 from ...policies import GROUPS, POLICIES, RECOMMENDED, Policy, PolicyHook, find_policy, read_policies
 
-__all__ = ["Counts", "PolicyFacts", "facts_of", "policy_hooks", "would_stop"]
+__all__ = ["PolicyCounts", "PolicyFacts", "facts_of", "policy_hooks", "would_stop"]
 
 _CALL = "PreToolUse"
 
 
 @dataclass(slots=True)
-class Counts:
+class PolicyCounts:
     """How often a policy denied and asked; ``observed`` of these were recorded and not enforced."""
 
     denied: int = 0
@@ -33,9 +33,9 @@ class PolicyFacts:
     group: str
     hooks: tuple[Hook, ...] = ()
     enforced: bool = False
-    counts: Counts | None = None
+    counts: PolicyCounts | None = None
     """From the audit store; None without one."""
-    would: Counts | None = field(default=None, compare=False)
+    would: PolicyCounts | None = field(default=None, compare=False)
     """What it would do about the recorded calls, if that was asked for."""
 
     @property
@@ -62,7 +62,7 @@ class PolicyFacts:
         }  # fmt: skip
 
 
-def _as_dict(counts: Counts | None) -> dict[str, int] | None:
+def _as_dict(counts: PolicyCounts | None) -> dict[str, int] | None:
     if counts is None:
         return None
     return {"denied": counts.denied, "asked": counts.asked, "observed": counts.observed}
@@ -76,7 +76,7 @@ def policy_hooks(hooks: Iterable[Hook]) -> Iterator[tuple[Hook, PolicyHook]]:
 
 
 def facts_of(
-    hooks: Hooks, stats: Iterable[HookStats] | None, would: Mapping[str, Counts] | None = None
+    hooks: Hooks, stats: Iterable[HookStats] | None, would: Mapping[str, PolicyCounts] | None = None
 ) -> list[PolicyFacts]:
     """Return the facts of every policy, in the order of the table."""
     by_policy: dict[str, list[Hook]] = {}
@@ -97,9 +97,9 @@ def facts_of(
     ]
 
 
-def _counted(stats: Iterable[HookStats], hooks: Iterable[Hook], name: str) -> Counts:
+def _counted(stats: Iterable[HookStats], hooks: Iterable[Hook], name: str) -> PolicyCounts:
     """Add up what the hooks of a policy did; the name of the policy counts although it is off now."""
-    counts = Counts()
+    counts = PolicyCounts()
     labels = {name, *(hook.label for hook in hooks)}
     for one in stats:
         if one.hook in labels:
@@ -109,7 +109,7 @@ def _counted(stats: Iterable[HookStats], hooks: Iterable[Hook], name: str) -> Co
     return counts
 
 
-def would_stop(hooks: Hooks, firings: Iterable[StoredFiring]) -> tuple[int, dict[str, Counts]]:
+def would_stop(hooks: Hooks, firings: Iterable[StoredFiring]) -> tuple[int, dict[str, PolicyCounts]]:
     """Judge recorded calls with every policy, as configured or as recommended; return how many, and the counts."""
     configured: dict[str, list[PolicyHook]] = {}
     for _, policy_hook in policy_hooks(hooks):
@@ -121,7 +121,7 @@ def would_stop(hooks: Hooks, firings: Iterable[StoredFiring]) -> tuple[int, dict
     judges = {**by_default, **configured}
     able = {name: [one for one in given if one.event == _CALL and one.function is None]
             for name, given in judges.items()}  # fmt: skip
-    counts = {name: Counts() for name, given in able.items() if given}
+    counts = {name: PolicyCounts() for name, given in able.items() if given}
     number = 0
     for firing in firings:
         number += 1

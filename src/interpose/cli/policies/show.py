@@ -10,7 +10,7 @@ from unicodedata import category
 from unicodedata import name as name_of
 
 from ...policies import GROUPS, Policy, find_policy
-from ...policies.cases import Case, cases_of
+from ...policies.cases import PolicyCase, cases_of
 from ...policies.parameters import written
 from ...policies.reading import COMMON, HOOK_OPTIONS
 from ..render import cut, flat, paint, short_path
@@ -57,11 +57,11 @@ def yaml_of(policy: Policy) -> str:
     return "\n".join([*lines, f"  # - {policy.name}: observe"])
 
 
-def _with_options(policy: Policy) -> list[Case]:
+def _with_options(policy: Policy) -> list[PolicyCase]:
     return sorted((case for case in cases_of(policy.name) if case.options), key=lambda case: case.result != "ask")
 
 
-def examples_of(policy: Policy, most: int = _MOST) -> Iterator[Case]:
+def examples_of(policy: Policy, most: int = _MOST) -> Iterator[PolicyCase]:
     """Yield the first cases of each result: first those without parameters of their own."""
     cases = cases_of(policy.name)
     for result in RESULTS:
@@ -174,7 +174,7 @@ def _print_item(name: str, text: str) -> None:
         print(" " * 15 + line)
 
 
-def _print_case(case: Case) -> None:
+def _print_case(case: PolicyCase) -> None:
     """Print a case on one line; a second one has its parameters."""
     word = RESULTS[case.result]
     text = visible(case.text)

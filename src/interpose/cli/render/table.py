@@ -13,7 +13,8 @@ from typing import NamedTuple
 from ...replies import clean
 from . import paint
 
-__all__ = ["Column", "Table", "display_width", "fit_text", "pad_text", "print_table", "terminal_width", "wrap_text"]
+__all__ = ["Column", "PrintedTable", "display_width", "fit_text", "pad_text", "print_table", "terminal_width",
+           "wrap_text"]  # fmt: skip
 
 _GAP = "  "
 _LEAST = 16
@@ -40,14 +41,14 @@ class Column(NamedTuple):
 
 def print_table(columns: Sequence[Column], rows: Sequence[EventSpec], *, lead: int = 2, heading: bool = True) -> None:
     """Print a whole table, without the columns that are empty in every row."""
-    table = Table(columns, lead=lead)
+    table = PrintedTable(columns, lead=lead)
     table.fit(rows)
     if heading:
         table.print_heading()
     table.print_rows(rows)
 
 
-class Table:
+class PrintedTable:
     """A table that is printed piece by piece: ``fit`` it to rows, then print the heading and the rows.
 
     On a terminal that is too narrow, columns with ``drop`` are left out, then cells are wrapped between words. Where a

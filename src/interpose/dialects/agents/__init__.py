@@ -14,7 +14,7 @@ from ...model import Outcome
 
 if TYPE_CHECKING:
     from .contract import Contract, HookExit, Prediction
-    from .exchange import AgentEvent, Answer
+    from .exchange import AgentEvent, HookOutput
 
 __all__ = ["AGENTS", "AgentDialect", "agent_dialect"]
 
@@ -42,10 +42,10 @@ class AgentDialect(Protocol):
     def read_event(self, name: str, payload: Mapping[str, Any]) -> AgentEvent:
         """Return an event in our words. ``name`` is what the command line says; a payload may lack it."""
 
-    def write_answer(self, event: AgentEvent, *outcomes: Outcome) -> Answer:
+    def write_answer(self, event: AgentEvent, *outcomes: Outcome) -> HookOutput:
         """Write outcomes in the words that this agent honours at this event; there are several if ``event.more``."""
 
-    def write_failure(self, name: str, why: str) -> Answer:
+    def write_failure(self, name: str, why: str) -> HookOutput:
         """Write that nothing could be decided: a deny where the event has one, and never a reason to keep going."""
 
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:

@@ -17,13 +17,13 @@ from ...events import TABLE, EventSpec
 from ...model import STRICTNESS, Outcome
 from ...strict_json import encode
 from ..reply import changed_fields
-from .exchange import AgentEvent, Answer
-from .tools import Tool, files_of_patch, mcp_readings, patch_in, to_ours, to_theirs
+from .exchange import AgentEvent, HookOutput
+from .tools import ToolMapping, files_of_patch, mcp_readings, patch_in, to_ours, to_theirs
 
 if TYPE_CHECKING:
     from .contract import Contract, HookExit, Prediction
 
-__all__ = ["KEEPS_GOING", "Dialect", "Wish", "hook_specific", "text_of"]
+__all__ = ["KEEPS_GOING", "BaseDialect", "Wish", "hook_specific", "text_of"]
 
 KEEPS_GOING = frozenset({"Stop", "SubagentStop", "TeammateIdle"})
 """Events at which a block sends the agent back to work, so that a failure must not be one."""
@@ -35,7 +35,7 @@ _NO_REASON = "denied by Interpose"
 
 
 class Wish(NamedTuple):
-    """An outcome as far as an agent can do it at an event. Empty texts and None stand for what is not wished."""
+    """An outcome as far as an agent can do it at an event. A part that is empty or None is not asked for."""
 
     deny: str = ""
     ask: str = ""
@@ -52,13 +52,13 @@ class Wish(NamedTuple):
     interrupt: bool = False
 
 
-class Dialect:
+class BaseDialect:
     """The dialect of one agent; ``AgentDialect`` says what each part is for."""
 
     NAME = ""
     TITLE = ""
     EVENTS: Mapping[str, str] = {}
-    TOOLS: Mapping[str, Tool] = {}
+    TOOLS: Mapping[str, ToolMapping] = {}
     """The agent's tools that have another name or other keys here."""
     FIELDS: Mapping[str, str] = {}
     """The agent's names of the fields of an event, and ours."""
@@ -135,9 +135,9 @@ class Dialect:
         found = mcp_readings(name, self.MCP_SEPARATOR)
         return [*found, name] if found and len(self.MCP_SEPARATOR) == 1 else found
 
-    def tool(self, name: str) -> Tool:
+    def tool(self, name: str) -> ToolMapping:
         """Return what is known about a tool of the agent."""
-        return self.TOOLS.get(name) or Tool(name)
+        return self.TOOLS.get(name) or ToolMapping(name)
 
     def _calls(self, row: EventSpec, fields: dict[str, Any]) -> list[dict[str, Any]]:
         """Return the fields of each call of a tool that an event is about; several if it is a patch."""
@@ -170,26 +170,26 @@ class Dialect:
 
     # Writing.
 
-    def write_answer(self, event: AgentEvent, *outcomes: Outcome) -> Answer:
+    def write_answer(self, event: AgentEvent, *outcomes: Outcome) -> HookOutput:
         """Write the outcomes of an event in the words that this agent honours; the strictest of them holds."""
         if not event.event:
-            return Answer(self.SILENCE, "", 0)
+            return HookOutput(self.SILENCE, "", 0)
         unsaid: list[str] = []
         wish = self._fit(event, self._wish(event, outcomes, unsaid), unsaid)
         return self._answer(event.name, wish, unsaid)
 
-    def write_failure(self, name: str, why: str) -> Answer:
+    def write_failure(self, name: str, why: str) -> HookOutput:
         """Write that nothing could be decided: a deny where the event has one, and never a reason to keep going."""
         why = _short(f"Interpose could not decide: {why}")
         own = name if name in self.EVENTS else next((mine for mine, our in self.EVENTS.items() if our == name), name)
         event, can = self.EVENTS.get(own, own), self._can(own)
         if event in KEEPS_GOING:
-            return Answer("", why + "\n", 1)
+            return HookOutput("", why + "\n", 1)
         if "deny" in can or (own not in self.CAN and event not in TABLE):
             return self._answer(own, Wish(deny=why), [])
         if "result" in can:
             return self._answer(own, Wish(result=why), [])
-        return Answer("", why + "\n", 1)
+        return HookOutput("", why + "\n", 1)
 
     def say(self, name: str, wish: Wish) -> dict[str, Any] | None:
         """Return the JSON object that says what the agent can do at an event; None says nothing."""
@@ -217,12 +217,12 @@ class Dialect:
         given = _object(given) if isinstance(given, str) else given
         return given if isinstance(given, dict) else None
 
-    def _answer(self, name: str, wish: Wish, unsaid: Sequence[str]) -> Answer:
+    def _answer(self, name: str, wish: Wish, unsaid: Sequence[str]) -> HookOutput:
         body = self.say(name, wish)
         text = encode(body).decode("ascii") if body is not None else self.SILENCE
         if wish.deny:
-            return Answer(text, wish.deny + "\n", self.DENY_STATUS, tuple(unsaid))
-        return Answer(text, "", 0, tuple(unsaid))
+            return HookOutput(text, wish.deny + "\n", self.DENY_STATUS, tuple(unsaid))
+        return HookOutput(text, "", 0, tuple(unsaid))
 
     def _can(self, name: str) -> frozenset[str]:
         return frozenset(self.CAN.get(name, "").split())

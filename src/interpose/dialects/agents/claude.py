@@ -17,8 +17,8 @@ from ...strict_json import encode
 from ..claude.answers import OUTPUTS
 from ..claude.reply import write_reply
 from . import predictions as then
-from .base import Dialect, hook_specific
-from .exchange import AgentEvent, Answer
+from .base import BaseDialect, hook_specific
+from .exchange import AgentEvent, HookOutput
 from .predictions import object_in, specific, text_in
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ _NOT_REGISTERED = frozenset({"WorktreeCreate", "WorktreeRemove", "MessageDisplay
 """A hook at WorktreeCreate replaces what the client does; the others are called very often and decide nothing."""
 
 
-class Claude(Dialect):
+class Claude(BaseDialect):
     """The dialect of Claude Code."""
 
     NAME, TITLE = "claude", "Claude Code"
@@ -51,7 +51,7 @@ class Claude(Dialect):
             fields.setdefault(row.subject, suffix)
         return AgentEvent(row.name, fields, payload, row.name)
 
-    def write_answer(self, event: AgentEvent, *outcomes: Outcome) -> Answer:
+    def write_answer(self, event: AgentEvent, *outcomes: Outcome) -> HookOutput:
         """Write an outcome as Claude Code reads a reply; a deny is exit status 2 too, with the reason beside it."""
         (outcome,) = outcomes
         row = TABLE.find(event.event)[0]
@@ -60,10 +60,10 @@ class Claude(Dialect):
         reply = write_reply(outcome, event.fields)
         text = encode(reply.body).decode("ascii") if reply.body else ""
         if outcome.denied:
-            return Answer(text, (outcome.reason or "denied") + "\n", 2, tuple(reply.unsaid))
-        return Answer(text, "", 0, tuple(reply.unsaid))
+            return HookOutput(text, (outcome.reason or "denied") + "\n", 2, tuple(reply.unsaid))
+        return HookOutput(text, "", 0, tuple(reply.unsaid))
 
-    def write_failure(self, name: str, why: str) -> Answer:
+    def write_failure(self, name: str, why: str) -> HookOutput:
         """Write that nothing could be decided: exit status 2, or 1 where 2 would keep the agent going."""
         row = TABLE.get(name)
         text = ""
@@ -71,7 +71,7 @@ class Claude(Dialect):
             # No exit status denies a request for permission.
             deny = {"behavior": "deny", "message": f"Interpose could not decide: {why}"}
             text = encode(hook_specific(row.name, decision=deny)).decode("ascii")
-        return Answer(text, why + "\n", 1 if row is not None and row.claude.exit2 == "keep going" else 2)
+        return HookOutput(text, why + "\n", 1 if row is not None and row.claude.exit2 == "keep going" else 2)
 
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         """Return what Claude Code does, as the Claude dialect reads an answer."""
@@ -115,14 +115,16 @@ def _stopped(row: EventSpec, reply: Reply, text: str, context: list[str]) -> Pre
     return then.stopped_tool(text, *context, asks=reply.decision == "ask")
 
 
-def _plain(outcome: Outcome) -> Answer:
+def _plain(outcome: Outcome) -> HookOutput:
     """Write the answer to WorktreeCreate: a path alone, or exit status 2; another answer would be read as a path."""
     if not outcome.allowed:
-        return Answer("", (outcome.reason or "denied") + "\n", 2)
+        return HookOutput("", (outcome.reason or "denied") + "\n", 2)
     path = outcome.extra.get("worktreePath")
     if isinstance(path, str) and path.strip():
-        return Answer(path + "\n", "", 0)
-    return Answer("", "no hook has made a worktree, and a hook at WorktreeCreate replaces what Claude Code does\n", 1)
+        return HookOutput(path + "\n", "", 0)
+    return HookOutput(
+        "", "no hook has made a worktree, and a hook at WorktreeCreate replaces what Claude Code does\n", 1
+    )
 
 
 DIALECT = Claude()

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish
+from .base import BaseDialect, Wish
 from .exchange import AgentEvent
 from .predictions import object_in, text_in
 from .tools import mcp_name, to_ours, tool_table
@@ -29,7 +29,7 @@ _OWN_NAMES = {
 }  # fmt: skip
 
 
-class Cline(Dialect):
+class Cline(BaseDialect):
     """The dialect of Cline."""
 
     NAME, TITLE = "cline", "Cline"

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish, hook_specific, text_of
+from .base import BaseDialect, Wish, hook_specific, text_of
 from .predictions import object_in, specific, text_in
 from .tools import to_ours, tool_table
 
@@ -37,7 +37,7 @@ _NAMES = frozenset(_KEYS)
 _DECISIONS = {"PreToolUse": ("approve", "block")}
 
 
-class Codex(Dialect):
+class Codex(BaseDialect):
     """The dialect of Codex."""
 
     NAME, TITLE = "codex", "Codex"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, get_args
 
-from .exchange import AgentEvent, Answer
+from .exchange import AgentEvent, HookOutput
 
-__all__ = ["EFFECTS", "FAILURES", "AgentEvent", "Answer", "Contract", "Effect", "EffectRow", "Evidence", "Failure",
-           "FailureRow", "HookExit", "Prediction", "Support"]  # fmt: skip
+__all__ = ["EFFECTS", "FAILURES", "AgentEvent", "Contract", "Effect", "EffectRow", "Evidence", "Failure", "FailureRow",
+           "HookExit", "HookOutput", "Prediction", "Support"]  # fmt: skip
 
 Effect = Literal["deny", "reason", "grant", "ask", "rewrite", "result", "context", "stop", "keep_going"]
 """What an outcome can ask of an agent. ``reason``: the model reads why. ``result``: the tool's result is replaced."""

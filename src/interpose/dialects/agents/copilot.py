@@ -10,9 +10,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish, text_of
+from .base import BaseDialect, Wish, text_of
 from .predictions import object_in, specific, text_in
-from .tools import Tool, to_ours, tool_table
+from .tools import ToolMapping, to_ours, tool_table
 
 if TYPE_CHECKING:
     from .contract import HookExit, Prediction
@@ -28,7 +28,7 @@ _CAMEL = {
 _FILE = "path=file_path file_text=content old_str=old_string new_str=new_string"
 
 
-class Copilot(Dialect):
+class Copilot(BaseDialect):
     """The dialect of Copilot CLI."""
 
     NAME, TITLE = "copilot", "Copilot CLI"
@@ -80,9 +80,9 @@ class Copilot(Dialect):
             fields["error"] = str(error.get("message", ""))
         return fields
 
-    def tool(self, name: str) -> Tool:
+    def tool(self, name: str) -> ToolMapping:
         known = self.TOOLS.get(name.lower())
-        return known if known is not None else Tool(name)
+        return known if known is not None else ToolMapping(name)
 
     def call_of(self, name: str, given: dict[str, Any], fields: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
         tool = self.tool(name)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import BadEvent
 from . import predictions as then
-from .base import Dialect, Wish
+from .base import BaseDialect, Wish
 from .exchange import AgentEvent
 from .predictions import object_in, text_in
 from .tools import mcp_name, tool_table
@@ -26,7 +26,7 @@ _TOOLS = {"beforeShellExecution": "Shell", "afterShellExecution": "Shell", "befo
           "afterFileEdit": "Write"}  # fmt: skip
 
 
-class Cursor(Dialect):
+class Cursor(BaseDialect):
     """The dialect of Cursor."""
 
     NAME, TITLE = "cursor", "Cursor"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish, hook_specific
+from .base import BaseDialect, Wish, hook_specific
 from .predictions import object_in, specific, text_in
 from .tools import tool_table
 
@@ -22,7 +22,7 @@ _KEYS = frozenset({"continue", "stopReason", "suppressOutput", "systemMessage", 
 """An object without any of these is plain text to it."""
 
 
-class Droid(Dialect):
+class Droid(BaseDialect):
     """The dialect of Factory Droid."""
 
     NAME, TITLE = "droid", "Droid"

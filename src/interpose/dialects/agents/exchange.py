@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-__all__ = ["AgentEvent", "Answer"]
+__all__ = ["AgentEvent", "HookOutput"]
 
 
 class AgentEvent(NamedTuple):
@@ -23,7 +23,7 @@ class AgentEvent(NamedTuple):
     """Further events that the same call means: a patch writes several files, and each has rules."""
 
 
-class Answer(NamedTuple):
+class HookOutput(NamedTuple):
     """What the program of a hook prints and how it exits."""
 
     stdout: str

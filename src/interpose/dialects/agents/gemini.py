@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish, hook_specific, text_of
+from .base import BaseDialect, Wish, hook_specific, text_of
 from .exchange import AgentEvent
 from .predictions import object_in, specific, text_in
 from .tools import mcp_name, tool_table
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["DIALECT"]
 
 
-class Gemini(Dialect):
+class Gemini(BaseDialect):
     """The dialect of Gemini CLI."""
 
     NAME, TITLE = "gemini", "Gemini CLI"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish, hook_specific
+from .base import BaseDialect, Wish, hook_specific
 from .predictions import object_in, specific, text_in
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["PluginDialect"]
 
 
-class PluginDialect(Dialect):
+class PluginDialect(BaseDialect):
     """The dialect of a plugin of ours."""
 
     DENY_STATUS = 0

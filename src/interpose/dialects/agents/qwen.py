@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish, hook_specific, text_of
+from .base import BaseDialect, Wish, hook_specific, text_of
 from .predictions import object_in, specific, text_in
 from .tools import tool_table
 
@@ -21,7 +21,7 @@ __all__ = ["DIALECT"]
 _PLAIN_IS_CONTEXT = frozenset({"SessionStart", "UserPromptSubmit", "UserPromptExpansion"})
 
 
-class Qwen(Dialect):
+class Qwen(BaseDialect):
     """The dialect of Qwen Code."""
 
     NAME, TITLE = "qwen", "Qwen Code"

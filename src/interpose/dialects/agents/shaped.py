@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from . import predictions as then
-from .base import Dialect, Wish, hook_specific
+from .base import BaseDialect, Wish, hook_specific
 from .predictions import object_in, specific, text_in
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["ShapedDialect"]
 
 
-class ShapedDialect(Dialect):
+class ShapedDialect(BaseDialect):
     """The dialect of an agent that denies on exit status 2 and reads a part of Claude's answers."""
 
     SPECIFIC = True

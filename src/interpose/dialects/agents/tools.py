@@ -13,7 +13,7 @@ from ...errors import BadEvent
 
 __all__ = [
     "PATCH_TOOL",
-    "Tool",
+    "ToolMapping",
     "files_of_patch",
     "mcp_name",
     "mcp_readings",
@@ -35,7 +35,7 @@ _FILE = re.compile(r"^\s*\*\*\* (Add|Update|Delete) File: *(.+?)\s*$")
 _MOVE = re.compile(r"^\s*\*\*\* Move to: *(.+?)\s*$")
 
 
-class Tool(NamedTuple):
+class ToolMapping(NamedTuple):
     """One tool of an agent: our name of it, and our names of its keys."""
 
     name: str
@@ -43,16 +43,16 @@ class Tool(NamedTuple):
     """The agent's key, and ours."""
 
 
-def tool_table(text: str) -> dict[str, Tool]:
+def tool_table(text: str) -> dict[str, ToolMapping]:
     """Parse lines such as ``exec_command Bash cmd=command``: the agent's name, ours, and keys that differ."""
     table = {}
     for line in filter(None, map(str.split, text.strip().splitlines())):
         theirs, ours, *keys = line
-        table[theirs] = Tool(ours, dict(key.split("=", 1) for key in keys))
+        table[theirs] = ToolMapping(ours, dict(key.split("=", 1) for key in keys))
     return table
 
 
-def to_ours(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
+def to_ours(tool: ToolMapping, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the input of a tool under our keys; raise BadEvent if two of its keys would be one and disagree."""
     found = {key: value for key, value in given.items() if key not in tool.keys}
     for theirs, ours in tool.keys.items():
@@ -64,7 +64,7 @@ def to_ours(tool: Tool, given: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-def to_theirs(tool: Tool, given: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+def to_theirs(tool: ToolMapping, given: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rewritten input under the agent's keys; ``given`` is the input as the agent gave it."""
     back = {ours: theirs for theirs, ours in tool.keys.items() if theirs in given}
     return {back.get(key, key): value for key, value in new.items()}

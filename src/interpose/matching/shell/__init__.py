@@ -5,12 +5,22 @@ and ``runners`` find the commands that other commands run, ``pattern`` compares 
 What is known about programs is in ``matching.programs``.
 """
 
-from .line import Command, Line, Pipe, Suspect
+from .line import Line, Pipe, ShellCommand, Suspect
 from .pattern import CommandPattern
 from .read import read_line, shell_commands
 from .words import Redirection, SimpleCommand, Unread, UnreadKind, Word
 
 __all__ = [
-    "Command", "CommandPattern", "Line", "Pipe", "Redirection", "SimpleCommand", "Suspect", "Unread", "UnreadKind",
-    "Word", "read_line", "shell_commands",
+    "CommandPattern",
+    "Line",
+    "Pipe",
+    "Redirection",
+    "ShellCommand",
+    "SimpleCommand",
+    "Suspect",
+    "Unread",
+    "UnreadKind",
+    "Word",
+    "read_line",
+    "shell_commands",
 ]  # fmt: skip

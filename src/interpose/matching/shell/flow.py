@@ -13,7 +13,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from ..programs import DIRECTORY_VARIABLES, KNOWN
-from .reader import Parsed
+from .reader import ParsedLine
 from .words import MANY, ONE, Expansion, MarkedWord, RawCommand, UnreadKind, is_known, pieces_of, value_of, written_of
 
 __all__ = [
@@ -70,7 +70,7 @@ NO_STATE = State()
 _NOWHERE = State(())
 
 
-def follow(parsed: Parsed, begin: State, hidden: Iterable[str]) -> list[State]:
+def follow(parsed: ParsedLine, begin: State, hidden: Iterable[str]) -> list[State]:
     """Return the state in which each command of a text begins.
 
     Values of ``hidden`` names are not known, whatever the text says.
@@ -82,7 +82,7 @@ def follow(parsed: Parsed, begin: State, hidden: Iterable[str]) -> list[State]:
         values = {**begin.values, **dict.fromkeys(hidden, (None,))}
         state = begin._replace(values=values) if values else begin
         return [state] * len(parsed.commands)
-    return _Walk(parsed, begin, hidden).states
+    return _StateWalk(parsed, begin, hidden).states
 
 
 def _changes(raw: RawCommand) -> bool:
@@ -154,8 +154,8 @@ class _Frame:
         self.otherwise = outer.now
 
 
-class _Walk:
-    def __init__(self, parsed: Parsed, begin: State, hidden: Iterable[str]) -> None:
+class _StateWalk:
+    def __init__(self, parsed: ParsedLine, begin: State, hidden: Iterable[str]) -> None:
         self.parsed = parsed
         self.moves = any(raw.words and raw.words[0] in ("cd", "chdir", "pushd", "popd") for raw in parsed.commands)
         self.hidden = set(hidden) | parsed.counted | _hidden_in(parsed)
@@ -324,7 +324,7 @@ def _assigned(raw: RawCommand) -> Iterator[tuple[str, str]]:
                 yield name, value_of(word)
 
 
-def _hidden_in(parsed: Parsed) -> set[str]:
+def _hidden_in(parsed: ParsedLine) -> set[str]:
     """Return the variables whose value at a command does not follow from the order of the text."""
     hidden, repeated = set(parsed.changed), list[bool]()
     pending, depth = False, 0
@@ -348,7 +348,7 @@ def _hidden_in(parsed: Parsed) -> set[str]:
     return {name for name in hidden if _NAME.fullmatch(name)}
 
 
-def _is_blind(parsed: Parsed) -> bool:
+def _is_blind(parsed: ParsedLine) -> bool:
     """Return whether the text has something that may set any variable."""
     count = sum(len(raw.assigned) for raw in parsed.commands)
     return count > _MOST_ASSIGNMENTS or any(
@@ -376,7 +376,7 @@ def is_place(word: str) -> bool:
     return isinstance(first, Expansion) and (first.name == "~" or first.name in DIRECTORY_VARIABLES)
 
 
-def is_from_outside(word: str, state: State, parsed: Parsed, *, is_top: bool = False) -> bool:
+def is_from_outside(word: str, state: State, parsed: ParsedLine, *, is_top: bool = False) -> bool:
     """Return whether the unknown parts of a word are variables of the environment, or printed by known programs.
 
     At the top, where the line itself is run, positional parameters are of the environment too.
@@ -385,7 +385,7 @@ def is_from_outside(word: str, state: State, parsed: Parsed, *, is_top: bool = F
     return bool(pieces) and all(_is_from_outside(one, state, parsed, is_top) for one in pieces)
 
 
-def _is_from_outside(one: Expansion, state: State, parsed: Parsed, is_top: bool) -> bool:
+def _is_from_outside(one: Expansion, state: State, parsed: ParsedLine, is_top: bool) -> bool:
     if is_top and _POSITIONAL.fullmatch(one.name):
         sets = any(_without_prefix(raw.words)[:1] == ["set"] for raw in parsed.commands)
         return not sets and not parsed.functions
@@ -404,7 +404,7 @@ def _is_from_outside(one: Expansion, state: State, parsed: Parsed, is_top: bool)
     )
 
 
-def are_plain_values(parsed: Parsed) -> bool:
+def are_plain_values(parsed: ParsedLine) -> bool:
     """Return whether every directory that the text sets and uses is set to a plain path, which no shell splits."""
     names = parsed.assigned & parsed.used
     found: dict[str, list[str]] = {name: [] for name in names}
@@ -488,7 +488,7 @@ def choices_of(words: Iterable[str], state: State) -> list[dict[str, Value]]:
     return [dict(zip(names, values, strict=True)) for values in islice(product(*sets), _MOST_VALUES)]
 
 
-def fill(word: str, chosen: Mapping[str, Value], parsed: Parsed, *, moves: bool = False) -> str:
+def fill(word: str, chosen: Mapping[str, Value], parsed: ParsedLine, *, moves: bool = False) -> str:
     """Return a word with the values that are known; ``moves`` says that ``.`` will be another directory."""
     if not isinstance(word, MarkedWord):
         return word
@@ -547,7 +547,7 @@ def _with_tilde(word: str) -> str:
     return MarkedWord(ONE + word[1:], (Expansion(ONE, "~", "~"), word[1:]))
 
 
-def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: Parsed, moves: bool) -> Value:
+def _value_of(one: Expansion, chosen: Mapping[str, Value], parsed: ParsedLine, moves: bool) -> Value:
     if one.pipe:
         return None
     if one.commands is not None:

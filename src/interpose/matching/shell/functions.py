@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from .reader import Parsed
+from .reader import ParsedLine
 from .words import RawCommand, is_known
 
 __all__ = ["ANYTHING", "is_fork_bomb", "text_of", "uncalled"]
@@ -35,7 +35,7 @@ class _Body(NamedTuple):
     """Whether it has a pipe, or starts something in the background."""
 
 
-def uncalled(parsed: Parsed) -> frozenset[int]:
+def uncalled(parsed: ParsedLine) -> frozenset[int]:
     """Return the numbers of the commands that stand in functions which the text does not call."""
     bodies = list(_bodies(parsed))
     if not bodies or len(bodies) > _MOST_FUNCTIONS:
@@ -52,7 +52,7 @@ def uncalled(parsed: Parsed) -> frozenset[int]:
     return frozenset(at for body in waiting for at in range(body.first, body.last))
 
 
-def is_fork_bomb(parsed: Parsed) -> bool:
+def is_fork_bomb(parsed: ParsedLine) -> bool:
     """Return whether a function that is called starts itself more than once, or a loop without end starts jobs."""
     idle = uncalled(parsed) if parsed.functions else frozenset()
     bodies = {body.name: body for body in _bodies(parsed) if body.first not in idle}
@@ -61,7 +61,7 @@ def is_fork_bomb(parsed: Parsed) -> bool:
     return "&" in parsed.steps and any(_has_endless_jobs(parsed, at) for at in _loops(parsed))
 
 
-def _starts_itself(body: _Body, bodies: Mapping[str, _Body], parsed: Parsed) -> bool:
+def _starts_itself(body: _Body, bodies: Mapping[str, _Body], parsed: ParsedLine) -> bool:
     """Return whether a function calls itself twice, or again in a pipe or in the background, also through others."""
     seen, waiting, splits = set[str](), [body], body.splits
     while waiting:
@@ -94,7 +94,7 @@ def _text(raw: RawCommand) -> str:
     ])  # fmt: skip
 
 
-def _bodies(parsed: Parsed) -> Iterator[_Body]:
+def _bodies(parsed: ParsedLine) -> Iterator[_Body]:
     if not parsed.functions:
         return
     steps, seen, count = parsed.steps, 0, 0
@@ -125,12 +125,12 @@ def _end_of_body(steps: Sequence[int | str], at: int) -> int:
     return len(steps)
 
 
-def _loops(parsed: Parsed) -> Iterator[int]:
+def _loops(parsed: ParsedLine) -> Iterator[int]:
     found = (at for at, step in enumerate(parsed.steps) if step in ("while", "until", "for"))
     return islice(found, _MOST_FUNCTIONS)
 
 
-def _has_endless_jobs(parsed: Parsed, at: int) -> bool:
+def _has_endless_jobs(parsed: ParsedLine, at: int) -> bool:
     """Return whether a loop without a condition starts jobs and waits for nothing, or not for these jobs."""
     steps = parsed.steps
     end = _end_of_body(steps, at)

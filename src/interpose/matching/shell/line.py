@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 from ..grades import Grade
 from .words import Redirection, SimpleCommand, Unread, base_name, is_known, word_of
 
-__all__ = ["Command", "Line", "Pipe", "Suspect"]
+__all__ = ["Line", "Pipe", "ShellCommand", "Suspect"]
 
 
-class Command(NamedTuple):
+class ShellCommand(NamedTuple):
     """A simple command that a line runs, or may run; one of redirections or assignments alone has no words."""
 
     parts: tuple[str, ...]
@@ -66,7 +66,7 @@ class Line(NamedTuple):
     """A command line as it was read."""
 
     text: str
-    commands: tuple[Command, ...] = ()
+    commands: tuple[ShellCommand, ...] = ()
     suspects: tuple[Suspect, ...] = ()
     pipes: tuple[Pipe, ...] = ()
     opaque: tuple[Unread, ...] = ()

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from ..grades import Grade
 from ..programs import BUILTINS, SUBCOMMAND_WORDS, is_known_program, spellings_of
-from .line import Command, Line, Suspect
+from .line import Line, ShellCommand, Suspect
 from .options import operands_of
 from .read import read_line
 from .words import MANY, ONE, base_name, is_known
@@ -91,7 +91,7 @@ class CommandPattern:
         """Return at once for a plain line of a known program that does not have the rule's first word."""
         return _first_of_plain(text) and self._first not in text
 
-    def _is(self, command: Command) -> bool:
+    def _is(self, command: ShellCommand) -> bool:
         """Compare word by word: a blank of the pattern separates words, and only a star matches across words."""
         if self._is_beginning and any(map(_GOES_BACK.search, command.parts)):
             return False  # build/../other begins like build, and is another place

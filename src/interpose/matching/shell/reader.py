@@ -28,7 +28,7 @@ from .words import (
     value_of,
 )
 
-__all__ = ["ARRAY_ELEMENT", "Parsed", "parse"]
+__all__ = ["ARRAY_ELEMENT", "ParsedLine", "parse"]
 
 ARRAY_ELEMENT = "it is an element of an array"
 _IN_TEST = "it stands in [[ ]]"
@@ -85,7 +85,7 @@ class _HereDocument(NamedTuple):
     expands: bool
 
 
-class Parsed:
+class ParsedLine:
     """What a text holds: its simple commands, which of them feed which, and what could not be read."""
 
     def __init__(self) -> None:
@@ -113,9 +113,9 @@ class Parsed:
         """
 
 
-def parse(text: str, depth: int = 0) -> Parsed:
+def parse(text: str, depth: int = 0) -> ParsedLine:
     """Return every simple command of a command line, also those in substitutions; raise Unsure if in doubt."""
-    parsed = Parsed()
+    parsed = ParsedLine()
     parsed.splits = "IFS" in text
     _ShellReader(text, depth, parsed).read_list("")
     return parsed
@@ -134,7 +134,7 @@ class _Nesting:
 class _List:
     """Collects the words of the current command, and knows where a command may begin."""
 
-    def __init__(self, parsed: Parsed, doubt: str) -> None:
+    def __init__(self, parsed: ParsedLine, doubt: str) -> None:
         self.parsed = parsed
         self.levels = [_Nesting(len(parsed.commands))]
         self.doubt = doubt
@@ -217,7 +217,7 @@ class _List:
 
 
 class _ShellReader:
-    def __init__(self, text: str, depth: int, parsed: Parsed) -> None:
+    def __init__(self, text: str, depth: int, parsed: ParsedLine) -> None:
         if _BROKEN_MARK.search(text):
             raise Unsure("an operator that is broken over two lines")
         self.text = text

@@ -37,9 +37,9 @@ from .flow import (
     split_words,
 )
 from .functions import is_fork_bomb, uncalled
-from .line import Command, Pipe, Suspect
+from .line import Pipe, ShellCommand, Suspect
 from .options import keys_of, parse_options, program_of
-from .reader import ARRAY_ELEMENT, Parsed, parse
+from .reader import ARRAY_ELEMENT, ParsedLine, parse
 from .texts import is_plain, is_text, literal_text, printed_file, reads_data, texts_of, with_input
 from .words import (
     MANY,
@@ -136,7 +136,7 @@ class Context(NamedTuple):
     why: str
     depth: int
     raw: RawCommand
-    parsed: Parsed
+    parsed: ParsedLine
     elsewhere: bool = False
     settings: tuple[tuple[str, str], ...] = ()
     """The variables that programs such as ``env`` set for it."""
@@ -162,13 +162,13 @@ class Resolver:
 
     def __init__(self, readers: Mapping[str, ProgramReader]) -> None:
         self.readers = readers
-        self.commands: list[Command] = []
+        self.commands: list[ShellCommand] = []
         self.suspects: list[Suspect] = []
         self.pipes: list[Pipe] = []
         self.opaque: list[Unread] = []
         self.unread = 2 * LONGEST  # eval eval eval … reads the same text again and again
         self.values: list[str] = []
-        self.whole: Parsed | None = None
+        self.whole: ParsedLine | None = None
         self.settings: tuple[tuple[str, str], ...] = ()  # the variables that the line has set so far
         self.functions: set[str] = set()
         self.written: set[str] = set()
@@ -184,7 +184,7 @@ class Resolver:
         self.is_suspect = False
         self.is_simple = True
         self.is_fork_bomb = False
-        self.beside_aliases: dict[Parsed, str] = {}  # the text of the other commands, by what was parsed
+        self.beside_aliases: dict[ParsedLine, str] = {}  # the text of the other commands, by what was parsed
         self.prompts: list[str] = []  # variables that interactive shells evaluate
         self.descriptors: dict[str, str] = {}  # the files that exec has opened
         self.holds_subscript = False  # a variable is set to a text that arithmetic may run
@@ -240,12 +240,12 @@ class Resolver:
             for settings in (self.settings, outer.raw.assigned, outer.settings):
                 yield from (name for name, _ in settings)
 
-    def _read_idle(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
+    def _read_idle(self, raw: RawCommand, parsed: ParsedLine, outer: Context | None, state: State) -> int:
         """Read a command of a function that the text does not call: it is only suspect."""
         self.suspect("a function that is not called", lambda: self._read_command(raw, parsed, outer, state))
         return INPUT_IGNORED
 
-    def _read_command(self, raw: RawCommand, parsed: Parsed, outer: Context | None, state: State) -> int:
+    def _read_command(self, raw: RawCommand, parsed: ParsedLine, outer: Context | None, state: State) -> int:
         if len(self.commands) > _MOST_COMMANDS:
             raise Unsure("more than 3,000 commands")
         grade: Grade = "possible" if raw.doubt else outer.grade if outer else "certain"
@@ -341,7 +341,7 @@ class Resolver:
             return ""
         return literal_text(context.parsed.commands[slice(*one.commands)])
 
-    def _follow_pipes(self, parsed: Parsed, roles: list[int]) -> None:
+    def _follow_pipes(self, parsed: ParsedLine, roles: list[int]) -> None:
         feeds_function = bool(self.functions) and any(
             raw.words and raw.words[0] in self.functions
             for _, middle, last in parsed.pipes
@@ -468,7 +468,7 @@ class Resolver:
         raw = context.raw
         used = names_in([*words, *(part for one in raw.redirections for part in (one.target, one.text))])
         self.commands.append(
-            Command(
+            ShellCommand(
                 tuple(words),
                 context.grade,
                 context.via,

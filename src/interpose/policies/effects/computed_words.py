@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...matching.shell import Command
+from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE
 from .rows import Found
@@ -26,7 +26,7 @@ _CODE = frozenset("-e -E --eval -p --print -f --file".split())
 _AWKS = frozenset("gawk mawk nawk".split())
 
 
-def computed_words(command: Command) -> Iterator[Found]:
+def computed_words(command: ShellCommand) -> Iterator[Found]:
     """Yield an effect if words that are not known may be options of an interpreter, or what it loads."""
     if not _FEEDERS & set(command.via[-1:]):
         return

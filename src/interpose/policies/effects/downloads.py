@@ -7,11 +7,11 @@ from functools import cache, lru_cache
 
 from ...matching.hosts import HostPattern
 from ...matching.programs import INTERPRETERS, SHELLS, WRAPPERS, is_sourced_safely
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .effect import Effect
-from .flow import Brought, FlowStep, Origin, Origins, follow
+from .flow import Brought, DataOrigin, FlowStep, Origins, follow
 from .given_code import code_of
 from .inline_code import read_code
 from .network_code import network_in_code
@@ -52,7 +52,7 @@ _SHOWS = frozenset("bat cat cp head less more mv nl tail xxd".split())
 """Programs whose words are files: they show or copy them."""
 
 
-def _kinds(what: str, origin: Origin) -> tuple[str, ...]:
+def _kinds(what: str, origin: DataOrigin) -> tuple[str, ...]:
     if what == "install":
         return ("foreign-package",)
     if what == "apply":
@@ -60,7 +60,7 @@ def _kinds(what: str, origin: Origin) -> tuple[str, ...]:
     return ("run-extracted",) if origin.via == "archive" else _KINDS[origin.kind]
 
 
-def _is_shell_on_connection(command: Command) -> bool:
+def _is_shell_on_connection(command: ShellCommand) -> bool:
     """Return whether a shell's input and output are a connection: ``bash -i >& /dev/tcp/HOST/PORT``."""
     return program_of(command.name) in SHELLS and any(
         one.target.startswith(("/dev/tcp/", "/dev/udp/")) and one.is_output for one in command.redirections
@@ -91,7 +91,7 @@ _BESIDE = frozenset("cd chmod command export mkdir pwd rm set true umask unset w
 _WRAPPERS = frozenset(key.partition(" ")[0] for key in WRAPPERS) - {"xargs", "parallel"}
 
 
-def _is_beside(command: Command) -> bool:
+def _is_beside(command: ShellCommand) -> bool:
     """Return whether a command changes nothing of what others read, and runs only what the line shows."""
     name, words = program_of(command.name), command.parts[1:]
     if name in (".", "source"):
@@ -131,16 +131,16 @@ def is_well_known_installer(line: Line) -> bool:
     return bool(urls) and all(map(is_well_known, urls))
 
 
-def _sources(command: Command) -> Iterator[Brought]:
+def _sources(command: ShellCommand) -> Iterator[Brought]:
     for one in fetches(command):
         connected = command.name in _CONNECTIONS or one.url.startswith("/dev/")
-        yield Brought(Origin("connected" if connected else "downloaded", one.url), one.file)
+        yield Brought(DataOrigin("connected" if connected else "downloaded", one.url), one.file)
     if _decodes(command):
-        yield Brought(Origin("decoded", command.name))
+        yield Brought(DataOrigin("decoded", command.name))
     yield from _downloaded_by_code(command)
 
 
-def _downloaded_by_code(command: Command) -> Iterator[Brought]:
+def _downloaded_by_code(command: ShellCommand) -> Iterator[Brought]:
     """Yield the files that code writes which asks a URL: ``python3 -c 'urlretrieve(URL, FILE)'``."""
     language, codes = code_of(command, [one.text for one in command.redirections if one.text])
     for code in codes:
@@ -149,10 +149,10 @@ def _downloaded_by_code(command: Command) -> Iterator[Brought]:
             urls = [one.target for one in found if one.kind in ("request", "send")]
             for one in found if urls else ():
                 if one.kind == "write-files":
-                    yield Brought(Origin("downloaded", urls[0]), one.target)
+                    yield Brought(DataOrigin("downloaded", urls[0]), one.target)
 
 
-def _decodes(command: Command) -> bool:
+def _decodes(command: ShellCommand) -> bool:
     """Return whether a command prints a text that the line has in another form."""
     name, words = command.name, command.parts[1:]
     letters = "".join(word[1:] for word in words if word.startswith("-") and not word.startswith("--"))
@@ -245,7 +245,7 @@ def _interpreter(step: FlowStep, words: tuple[str, ...]) -> Origins:
     if operand in ("run", "eval", "install", "x", "serve") and at + 1 < len(words):
         operand = next((word for word in words[at + 1 :] if word == "-" or not word.startswith("-")), operand)
     if operand.startswith(("http://", "https://")):
-        return frozenset([Origin("downloaded", operand)])
+        return frozenset([DataOrigin("downloaded", operand)])
     found = _script(step, operand)
     is_beside = "/" not in operand and step.files.extracted_in == {*step.command.directories}
     # A program beside an archive that is unpacked is usually the project's: data is unpacked for it.
@@ -275,7 +275,7 @@ def _option_file(step: FlowStep, words: tuple[str, ...]) -> Origins:
     for at, word in enumerate(words):
         if word in ("-f", "--file", "--makefile", "-jar", "-F"):
             return _script(step, "".join(words[at + 1 : at + 2]))
-    found: set[Origin] = set()
+    found: set[DataOrigin] = set()
     for name in _READ_BY_NAME.get(step.command.name, ()):
         found |= step.files.read(name, step.command)
     return frozenset(found)
@@ -315,7 +315,7 @@ def _installed_by(step: FlowStep) -> Origins:
     if verbs is None or (verbs and not any(word in verbs for word in words)):
         return _NOTHING
     files: Iterable[str] = (word for word in words if not word.startswith("-") and word not in verbs)
-    found: set[Origin] = set()
+    found: set[DataOrigin] = set()
     for file in files:
         found |= step.files.read(file, step.command)
     if step.command.name in ("docker", "podman"):
@@ -328,7 +328,7 @@ def _applied_by(step: FlowStep) -> Origins:
     words = step.command.parts[1:]
     if step.command.name not in ("kubectl", "oc", "k3s", "minikube") or not {"apply", "create", "replace"} & set(words):
         return _NOTHING
-    found: set[Origin] = set()
+    found: set[DataOrigin] = set()
     for at, word in enumerate(words):
         if word in ("-f", "--filename", "-k", "--kustomize"):
             value = "".join(words[at + 1 : at + 2])

@@ -14,11 +14,11 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from ...matching.programs import SHELLS, is_known_program
-from ...matching.shell import Command, Line, read_line
+from ...matching.shell import Line, ShellCommand, read_line
 from ...matching.shell.words import MANY, ONE, base_name, is_known
 from .rows import written
 
-__all__ = ["Brought", "Files", "FlowStep", "Origin", "Origins", "Sources", "follow"]
+__all__ = ["Brought", "DataOrigin", "Files", "FlowStep", "Origins", "Sources", "follow"]
 
 _DEEPEST = 4
 _MOST_NAMES = 64
@@ -26,7 +26,7 @@ _MOST_ORIGINS = 8
 _ROUNDS = 2  # what a line writes may be read by a command that stands before: mkfifo, loops, &
 
 
-class Origin(NamedTuple):
+class DataOrigin(NamedTuple):
     """Where data comes from."""
 
     kind: str
@@ -37,38 +37,38 @@ class Origin(NamedTuple):
     """``archive`` if it is something in an archive."""
 
 
-Origins = frozenset[Origin]
+Origins = frozenset[DataOrigin]
 _NOTHING: Origins = frozenset()
 
 
 class Brought(NamedTuple):
     """Data that a command brings into the line: to its output, or to a file."""
 
-    origin: Origin
+    origin: DataOrigin
     file: str = ""
     """The file that it is written to; empty if it is the output."""
 
 
-Sources = Callable[[Command], Iterable[Brought]]
+Sources = Callable[[ShellCommand], Iterable[Brought]]
 
 
 class Files:
     """The files and variables of a line, and the origins of what they hold."""
 
     def __init__(self) -> None:
-        self.by_name: dict[str, set[Origin]] = {}
-        self.everything: set[Origin] = set()
+        self.by_name: dict[str, set[DataOrigin]] = {}
+        self.everything: set[DataOrigin] = set()
         """The origins of all files."""
-        self.variables: dict[str, set[Origin]] = {}
+        self.variables: dict[str, set[DataOrigin]] = {}
         self.in_variables: Origins = frozenset()
-        self.extracted: set[Origin] = set()
+        self.extracted: set[DataOrigin] = set()
         """The origins of archives that were unpacked: their files have names that the line does not show."""
         self.extracted_in: set[str] = set()
         """The directories in which that was done."""
         self.programs: set[str] = set()
         """The names of files in directories of programs: they are run by name."""
 
-    def write(self, path: str, origins: Iterable[Origin], command: Command) -> None:
+    def write(self, path: str, origins: Iterable[DataOrigin], command: ShellCommand) -> None:
         """Note that a command writes data to a file."""
         path = written(path)
         found = set(origins)
@@ -84,15 +84,15 @@ class Files:
         if base_name(folder) in ("bin", "sbin") or not is_known(folder):
             self.programs.add(name)
 
-    def hold(self, variable: str, origins: Iterable[Origin]) -> None:
+    def hold(self, variable: str, origins: Iterable[DataOrigin]) -> None:
         """Note that a variable holds data."""
         self.variables.setdefault(variable, set()).update(origins)
         self.in_variables |= frozenset(origins)
 
-    def read(self, path: str, command: Command) -> Origins:
+    def read(self, path: str, command: ShellCommand) -> Origins:
         """Return the origins of what a file holds; files are compared by their last names."""
         path = written(path)
-        found: set[Origin] = set()
+        found: set[DataOrigin] = set()
         for name in _names(path, command):
             found |= self.by_name.get(name, set())
         base = base_name(path.rstrip("/"))
@@ -106,7 +106,7 @@ class Files:
         return frozenset(found)
 
 
-def _names(path: str, command: Command) -> Iterator[str]:
+def _names(path: str, command: ShellCommand) -> Iterator[str]:
     """Yield the names under which a file is kept: its last name, or the variables that the name consists of."""
     base = base_name(path.rstrip("/"))
     if is_known(base):
@@ -120,7 +120,7 @@ def _names(path: str, command: Command) -> Iterator[str]:
 class FlowStep(NamedTuple):
     """A command of a line, with the origins of what it is given."""
 
-    command: Command
+    command: ShellCommand
     input: Origins
     """What it reads: pipes, redirections, here-documents."""
     substituted: Origins
@@ -151,9 +151,9 @@ def follow(line: Line, sources: Sources) -> list[FlowStep]:
 
 def _few(sources: Sources) -> Sources:
     """Return a function that gives the first origins as they are, and one without a target for the others."""
-    seen: set[Origin] = set()
+    seen: set[DataOrigin] = set()
 
-    def read(command: Command) -> Iterator[Brought]:
+    def read(command: ShellCommand) -> Iterator[Brought]:
         for one in sources(command):
             is_one_more = one.origin not in seen and len(seen) >= _MOST_ORIGINS
             found = one._replace(origin=one.origin._replace(target="")) if is_one_more else one
@@ -163,8 +163,8 @@ def _few(sources: Sources) -> Sources:
     return read
 
 
-def _union(many: Iterable[Iterable[Origin]]) -> Origins:
-    found: set[Origin] = set()
+def _union(many: Iterable[Iterable[DataOrigin]]) -> Origins:
+    found: set[DataOrigin] = set()
     for one in many:
         found.update(one)
     return frozenset(found)
@@ -179,9 +179,9 @@ class _EffectWalk:
         self.files = files
         self.depth = depth
         self.outputs: dict[int, Origins] = {}
-        self.in_outputs: set[Origin] = set()
+        self.in_outputs: set[DataOrigin] = set()
         """The origins of all outputs."""
-        self.at_place: dict[int, list[Command]] = {}
+        self.at_place: dict[int, list[ShellCommand]] = {}
         for command in line.commands:
             self.at_place.setdefault(command.place, []).append(command)
         self.stages = _stages(line)
@@ -211,14 +211,14 @@ class _EffectWalk:
     def _output(self, first: int, last: int) -> Origins:
         return _union(self.outputs.get(place, _NOTHING) for place in range(first, last))
 
-    def _substituted(self, commands: list[Command]) -> Origins:
+    def _substituted(self, commands: list[ShellCommand]) -> Origins:
         ranges = {one for command in commands for one in command.substituted}
         names = {name for command in commands for name in command.variables}
         found = [self._output(first, last) for first, last in ranges]
         return _union([*found, *(self.files.variables.get(name, ()) for name in names)])
 
-    def _redirected(self, command: Command, substituted: Origins) -> Origins:
-        found: set[Origin] = set()
+    def _redirected(self, command: ShellCommand, substituted: Origins) -> Origins:
+        found: set[DataOrigin] = set()
         for one in command.redirections:
             if not one.is_input:
                 continue
@@ -229,7 +229,7 @@ class _EffectWalk:
                 found |= self.files.by_name.get("&", set()) if one.operator == "<&" else set()
         return frozenset(found)
 
-    def _assign(self, command: Command, substituted: Origins) -> None:
+    def _assign(self, command: ShellCommand, substituted: Origins) -> None:
         """Note what variables hold; a value that is unknown and no substitution may be any other variable's."""
         held = substituted or (_NOTHING if command.parts else self.files.in_variables)
         if not held:
@@ -374,7 +374,7 @@ def _unpacks(name: str, words: list[str]) -> bool:
     return not name.startswith("7z") or words[:1] in (["x"], ["e"])
 
 
-def _texts(command: Command) -> Iterator[str]:
+def _texts(command: ShellCommand) -> Iterator[str]:
     """Yield the words of a command that it runs as command lines."""
     if command.name not in _RUNNERS:
         return
@@ -388,6 +388,6 @@ def _texts(command: Command) -> Iterator[str]:
         yield text.replace(ONE, "$_").replace(MANY, "$_")
 
 
-def _is_in_text(command: Command) -> bool:
+def _is_in_text(command: ShellCommand) -> bool:
     """Return whether a command stands in a text that another runs: ``bash -c TEXT``."""
     return any(one.endswith(" -c") or one in ("eval", "watch") for one in command.via)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import operands_of
 from ...matching.shell.words import is_known
 from .effect import Effect
-from .flow import Brought, FlowStep, Origin, Origins, follow
+from .flow import Brought, DataOrigin, FlowStep, Origins, follow
 from .paths import absolute, plain
 from .rows import written
 
@@ -34,7 +34,7 @@ def git_contents(line: Line, cwd: str, home: str) -> Iterator[Effect]:
                 yield Effect("lose-changes", found, text, command.name, command.grade, (), place)
 
 
-def _sub(command: Command) -> tuple[str, tuple[str, ...]]:
+def _sub(command: ShellCommand) -> tuple[str, tuple[str, ...]]:
     """Return the subcommand of git and the words after it."""
     if command.name != "git":
         return "", ()
@@ -43,20 +43,20 @@ def _sub(command: Command) -> tuple[str, tuple[str, ...]]:
     return "".join(words[:1]), tuple(words[1:])
 
 
-def _sources(command: Command) -> Iterator[Brought]:
+def _sources(command: ShellCommand) -> Iterator[Brought]:
     sub, words = _sub(command)
     operands = [word for word in words if not word.startswith("-")]
     if sub in _DIFFS and not _NO_PATCH & set(words):
         names = words[: words.index("--")] if "--" in words else words
         if not {"--cached", "--staged"} & set(names) and all(one in ("HEAD", "@") or one[:1] == "-" for one in names):
-            yield Brought(Origin("git-changes"))
+            yield Brought(DataOrigin("git-changes"))
     elif sub in ("show", "cat-file"):
         for word in operands:
             revision, colon, path = word.partition(":")
             if colon and path and revision:
-                yield Brought(Origin("git-file", path))
+                yield Brought(DataOrigin("git-file", path))
     elif sub == "archive" and not any(word.startswith("--remote") for word in words):
-        yield Brought(Origin("git-tree", command.directories[0]))
+        yield Brought(DataOrigin("git-tree", command.directories[0]))
 
 
 def _overwritten(step: FlowStep, place: str | None, home: str) -> Iterator[str]:
@@ -84,7 +84,7 @@ def _overwritten(step: FlowStep, place: str | None, home: str) -> Iterator[str]:
                 yield written(target)
 
 
-def _reverses(command: Command, sub: str, words: tuple[str, ...]) -> bool:
+def _reverses(command: ShellCommand, sub: str, words: tuple[str, ...]) -> bool:
     """Return whether a command takes changes of a patch back in the working tree."""
     if command.name == "patch":
         words = command.parts[1:]
@@ -94,7 +94,7 @@ def _reverses(command: Command, sub: str, words: tuple[str, ...]) -> bool:
     return is_reverse and not _DRY & set(words)
 
 
-def _unpacks_here(command: Command, given: Origins) -> bool:
+def _unpacks_here(command: ShellCommand, given: Origins) -> bool:
     """Return whether tar unpacks a tree of git in the directory in which git made it."""
     words = command.parts[1:]
     letters = "".join(words[:1]).lstrip("-")
@@ -104,7 +104,7 @@ def _unpacks_here(command: Command, given: Origins) -> bool:
     return any(origin.kind == "git-tree" and origin.target == command.directories[0] for origin in given)
 
 
-def _written_files(command: Command) -> Iterator[str]:
+def _written_files(command: ShellCommand) -> Iterator[str]:
     yield from (one.target for one in command.redirections if one.is_output)
     if command.name in ("tee", "sponge"):
         yield from (word for word in command.parts[1:] if not word.startswith("-"))

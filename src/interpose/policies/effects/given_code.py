@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
-from ...matching.shell import Command
+from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE
 
@@ -36,7 +36,7 @@ _LOADS = frozenset({"--import", "--loader", "--experimental-loader", "--preload"
 _MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m(\w*)")
 
 
-def code_of(command: Command, texts: Iterable[str]) -> tuple[str, list[str]]:
+def code_of(command: ShellCommand, texts: Iterable[str]) -> tuple[str, list[str]]:
     """Return the language of an interpreter and the code that it is given; texts are what it reads."""
     known = _INTERPRETERS.get(program_of(command.name.lower())) if command.name else None
     if known is None:

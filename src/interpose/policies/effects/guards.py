@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.words import is_known
 from .effect import Effect
 from .tables.guards import AGENTS
@@ -52,7 +52,7 @@ def _variables(line: Line) -> Iterator[Effect]:
                 yield _effect("guard", f"the variable {name}", command)
 
 
-def _assigned(command: Command) -> Iterator[str]:
+def _assigned(command: ShellCommand) -> Iterator[str]:
     yield from (name.removesuffix("+") for name, _ in command.assigned)
     if command.name in _SETTERS:
         for word in command.parts[1:]:
@@ -75,5 +75,5 @@ def _processes(line: Line) -> Iterator[Effect]:
             yield _effect("guard-process", "found by the name interpose", command)
 
 
-def _effect(kind: str, target: str, command: Command) -> Effect:
+def _effect(kind: str, target: str, command: ShellCommand) -> Effect:
     return Effect(kind, target, " ".join(command.parts) or target, command.name, command.grade)

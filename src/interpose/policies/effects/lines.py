@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 
-from ...matching.shell import Command, Line, Unread, read_line
+from ...matching.shell import Line, ShellCommand, Unread, read_line
 from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE, is_known
 from .computed_words import computed_words
@@ -76,7 +76,7 @@ def effects_of_line(line: Line, cwd: str, home: str, depth: int = 0) -> tuple[Ef
 
 
 def _effects(
-    inputs: Inputs, texts: Texts, command: Command, places: tuple[str | None, ...], home: str, depth: int
+    inputs: Inputs, texts: Texts, command: ShellCommand, places: tuple[str | None, ...], home: str, depth: int
 ) -> Iterator[Effect]:
     text = " ".join(map(written, command.parts)) or " ".join(
         f"{one.operator} {written(one.target)}" for one in command.redirections
@@ -96,7 +96,7 @@ def _effects(
             yield Effect(one.kind, target, text, command.name, command.grade, (*one.values, *hosts), place)
 
 
-def _run(text: str, directory: str | None, home: str, command: Command, depth: int) -> Iterator[Effect]:
+def _run(text: str, directory: str | None, home: str, command: ShellCommand, depth: int) -> Iterator[Effect]:
     """Yield the effects of a command line that code or a statement runs."""
     inner = read_line(text)
     if depth < _DEEPEST:
@@ -106,7 +106,7 @@ def _run(text: str, directory: str | None, home: str, command: Command, depth: i
         yield Effect("computed-code", "", text, command.name, command.grade, (), directory)
 
 
-def _found(texts: Texts, command: Command) -> Iterator[Found]:
+def _found(texts: Texts, command: ShellCommand) -> Iterator[Found]:
     for redirection in command.redirections:
         if redirection.target.startswith(("/dev/tcp/", "/dev/udp/")):
             host = redirection.target.split("/")[3]
@@ -156,7 +156,7 @@ def unread(line: Line) -> tuple[Unread, ...]:
     return tuple(reason for reason in line.opaque if str(reason) not in read)
 
 
-def _writes_nothing(command: Command) -> bool:
+def _writes_nothing(command: ShellCommand) -> bool:
     """Return whether a command has no output, so that a redirection empties its file."""
     return command.parts in ((), (":",), ("true",), ("cat", "/dev/null"))
 
@@ -165,7 +165,7 @@ _DEEPEST_DIRECTORY = 40
 """How many parts the path of a directory may have: a line that goes deeper is in an unknown one."""
 
 
-def _directories(command: Command, cwd: str, home: str) -> tuple[str | None, ...]:
+def _directories(command: ShellCommand, cwd: str, home: str) -> tuple[str | None, ...]:
     known = (is_known(place) and place.count("/") < _DEEPEST_DIRECTORY for place in command.directories)
     places = [
         absolute(place, cwd, home) if is_near else None

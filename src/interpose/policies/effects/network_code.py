@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ...matching.programs import INTERPRETERS
-from ...matching.shell import Command
+from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE
 from .rows import Found
@@ -50,14 +50,14 @@ _SOCKET = frozenset(
 )
 
 
-def network_in_code(command: Command, codes: Iterable[str]) -> Iterator[Found]:
+def network_in_code(command: ShellCommand, codes: Iterable[str]) -> Iterator[Found]:
     """Yield what the code that an interpreter is given asks of the network, and whether it runs what comes back."""
     if program_of(command.name.lower()) in _INTERPRETERS:
         for code in dict.fromkeys([*codes, *_codes(command)]):
             yield from _effects(code[:_LONGEST])
 
 
-def _codes(command: Command) -> Iterator[str]:
+def _codes(command: ShellCommand) -> Iterator[str]:
     """Yield the words and the here-documents of an interpreter that may be code."""
     words = [re.sub(r"^-[a-zA-Z](?=[^\s-])", "", word) for word in command.parts[1:]]  # -e'code'
     for text in (*words, *(one.text for one in command.redirections)):

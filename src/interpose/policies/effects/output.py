@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import program_of
-from ...matching.shell.reader import Parsed, parse
+from ...matching.shell.reader import ParsedLine, parse
 from ...matching.shell.words import RawCommand, Unsure, base_name, written_of
 
 __all__ = ["PRINTERS", "consumed_commands"]
@@ -49,11 +49,11 @@ def consumed_commands(line: Line) -> frozenset[str]:
     )
 
 
-def _text(command: Command) -> str:
+def _text(command: ShellCommand) -> str:
     return " ".join(map(written_of, command.parts))
 
 
-def _consumed_places(parsed: Parsed, text: str) -> set[int]:
+def _consumed_places(parsed: ParsedLine, text: str) -> set[int]:
     raws: dict[int, RawCommand] = {raw.place: raw for raw in parsed.commands}
     consumed: set[int] = set()
     # A number in front of a redirection says that it is not the output that is redirected.

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ...matching.shell import Command
+from ...matching.shell import ShellCommand
 from .effect import Effect
 from .paths import absolute, plain
 from .rows import parse, written
@@ -39,7 +39,7 @@ class Names:
         self._home = home
         self._names: list[_Name] = []
 
-    def note(self, command: Command, places: tuple[str | None, ...]) -> None:
+    def note(self, command: ShellCommand, places: tuple[str | None, ...]) -> None:
         """Note the names that a command makes; it may run in several directories."""
         program = _MAKES_NAMES.get(command.name)
         if program is None or len(self._names) >= _MOST_NAMES:
@@ -57,14 +57,14 @@ class Names:
                     begin = os.path.dirname(made) if program == "ln" and given.has("s") else place
                     self._names.append(_Name(made, absolute(source, begin, self._home), program == "ln"))
 
-    def follow(self, command: Command, effects: list[Effect]) -> Iterator[Effect]:
+    def follow(self, command: ShellCommand, effects: list[Effect]) -> Iterator[Effect]:
         """Yield effects of a command, and each once more for a file that has another name."""
         for effect in effects:
             yield effect
             if self._names and effect.kind in _FOLLOWS:
                 yield from self._followed(command, effect)
 
-    def _followed(self, command: Command, effect: Effect) -> Iterator[Effect]:
+    def _followed(self, command: ShellCommand, effect: Effect) -> Iterator[Effect]:
         target = plain(effect.target)
         for one in self._names:
             rest = target[len(one.name) :]

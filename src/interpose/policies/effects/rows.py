@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from ...matching.shell import Command
+from ...matching.shell import ShellCommand
 from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
 
 __all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "line_of", "parse", "written"]
@@ -74,7 +74,7 @@ class Arguments(NamedTuple):
     operands: list[str]
     dashes: int | None
     """How many operands stand before ``--``; None if there is none."""
-    command: Command
+    command: ShellCommand
     texts: tuple[str, ...] = ()
     """What the command reads: here-documents, and what a pipe brings; ``ONE`` is what the line does not show."""
 
@@ -141,7 +141,7 @@ def _spec(text: str) -> tuple[dict[str, str], frozenset[str], frozenset[str]]:
     return first, frozenset(valued), frozenset(optional)
 
 
-def parse(program: str, words: Iterable[str], spec: str, command: Command) -> Arguments:
+def parse(program: str, words: Iterable[str], spec: str, command: ShellCommand) -> Arguments:
     """Parse words as getopt would: combined letters, values in the same word or the next, shortened long names."""
     given = tuple(words)
     options: dict[str, list[str]] = {}
@@ -213,7 +213,7 @@ def _long_name(name: str, first: dict[str, str]) -> str:
     return next((one for one in first if len(one) > 1 and one.startswith(name)), name)
 
 
-def apply_rows(name: str, program: Program, command: Command, texts: tuple[str, ...] = ()) -> Iterator[Found]:
+def apply_rows(name: str, program: Program, command: ShellCommand, texts: tuple[str, ...] = ()) -> Iterator[Found]:
     """Yield what the rows of a program, and its function, say of a command that reads these texts."""
     words = tuple(written(word) for word in command.parts[1:])
     if program.dashed and command.name.lower().startswith(f"{name}-"):

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from ...matching.programs import SHELLS
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import base_name, is_known
 from .given_code import code_of
@@ -25,7 +25,7 @@ _SHEBANG = re.compile(r"#!\s*(?:/\S*/env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
 _END = ", which the line writes"
 
 
-def effects_of_script(texts: Texts, command: Command) -> Iterator[Found]:
+def effects_of_script(texts: Texts, command: ShellCommand) -> Iterator[Found]:
     """Yield the effects of a script that a command runs and the line writes: of a shell, or by its first line."""
     path = _script_of(command)
     text = texts.file(path) if path else ""
@@ -55,7 +55,7 @@ def scripts_read(line: Line, texts: Texts) -> Iterator[str]:
             yield from (f"{name} runs {path}{_END}" for name in (*names, "the line"))
 
 
-def _script_of(command: Command) -> str:
+def _script_of(command: ShellCommand) -> str:
     """Return the file that a command runs: itself, or the first operand of a shell or an interpreter."""
     if not command.parts:
         return ""
@@ -68,7 +68,7 @@ def _script_of(command: Command) -> str:
     return "" if has_code or not _can_read(program_of(command.name)) else first
 
 
-def _program(command: Command, text: str) -> str:
+def _program(command: ShellCommand, text: str) -> str:
     if "/" not in command.parts[0] or _can_read(program_of(command.name)):
         return program_of(command.name)
     shebang = _SHEBANG.match(text)
@@ -77,10 +77,10 @@ def _program(command: Command, text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _can_read(program: str) -> bool:
-    return program in SHELLS or bool(code_of(Command((program,)), ["x"])[0])
+    return program in SHELLS or bool(code_of(ShellCommand((program,)), ["x"])[0])
 
 
-def _as_interpreter(command: Command, program: str) -> Command:
+def _as_interpreter(command: ShellCommand, program: str) -> ShellCommand:
     return command._replace(parts=(program,), redirections=())
 
 
@@ -90,12 +90,12 @@ def _is_compiled(line: Line, texts: Texts, path: str) -> bool:
     return bool(makers) and not any(texts.file(word) for one in makers for word in one.parts[1:])
 
 
-def _stands_in(line: Line, texts: Texts, runs: Command, path: str) -> bool:
+def _stands_in(line: Line, texts: Texts, runs: ShellCommand, path: str) -> bool:
     """Return whether no command writes a file but those whose output the line shows, or a compiler."""
     return all(_shows(texts, one, path) for one in line.commands if one.place != runs.place)
 
 
-def _shows(texts: Texts, command: Command, path: str) -> bool:
+def _shows(texts: Texts, command: ShellCommand, path: str) -> bool:
     targets = [one.target for one in command.redirections if one.is_output]
     if any(not is_known(target) or base_name(target) == base_name(path) for target in targets):
         is_plain = command.name in ("echo", "printf") or (command.name == "cat" and len(command.parts) == 1)
@@ -105,7 +105,7 @@ def _shows(texts: Texts, command: Command, path: str) -> bool:
     return command.name in _KEEPS | _COMPILERS or not _names(command, path)
 
 
-def _names(command: Command, path: str) -> bool:
+def _names(command: ShellCommand, path: str) -> bool:
     """Return whether a word of a command is, or may be, a file of this name."""
     base = os.path.basename(written(path))
     return any(not is_known(word) or base_name(word) == base for word in command.parts[1:])

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ...matching.shell import Command
+from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import is_known, names_in, written_of
 from .rows import Arguments, parse
@@ -302,7 +302,7 @@ _SENDERS: dict[str, tuple[str, Reads]] = {
 SENDERS = frozenset(_SENDERS)
 
 
-def sent_by(command: Command, texts: tuple[str, ...] = ()) -> Sent | None:
+def sent_by(command: ShellCommand, texts: tuple[str, ...] = ()) -> Sent | None:
     """Return what a command that reads these texts sends to another machine; None if it sends nothing."""
     known = _SENDERS.get(program_of(command.name.lower())) if command.name else None
     if known is None or command.parts[1:2] in (("--help",), ("--version",)):
@@ -318,7 +318,7 @@ _SIGN_IN = frozenset({
 })  # fmt: skip
 
 
-def _variables(command: Command) -> Iterator[str]:
+def _variables(command: ShellCommand) -> Iterator[str]:
     """Yield the variables in the words of a command that are no headers and no passwords."""
     before = ""
     for word in command.parts[1:]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from .effect import Effect
 from .tables.sizes import ENDLESS, is_endless
 
@@ -28,7 +28,7 @@ def size_effects(line: Line, cwd: str, home: str) -> Iterator[Effect]:
                 yield Effect("fill-disk", os.path.join(cwd, target), text, reader.name, reader.grade, (ENDLESS,))
 
 
-def _readers(line: Line, place: int) -> Iterator[Command]:
+def _readers(line: Line, place: int) -> Iterator[ShellCommand]:
     """Yield the commands that read what the command at a place writes, directly or through others; not behind head."""
     ahead, seen = [place], {place}
     while ahead:
@@ -43,7 +43,7 @@ def _readers(line: Line, place: int) -> Iterator[Command]:
                             yield command
 
 
-def _written(command: Command) -> Iterator[str]:
+def _written(command: ShellCommand) -> Iterator[str]:
     yield from (one.target for one in command.redirections if one.is_output and not one.target.startswith("/dev/"))
     if command.name == "tee":
         yield from (word for word in command.parts[1:] if not word.startswith(("-", "/dev/")))

@@ -7,7 +7,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.words import ONE
 from .rows import written
 
@@ -25,7 +25,7 @@ class Texts:
     """The texts of a line, by the command that reads them."""
 
     def __init__(self, line: Line) -> None:
-        self._at: dict[int, list[Command]] = defaultdict(list)
+        self._at: dict[int, list[ShellCommand]] = defaultdict(list)
         for command in line.commands:
             self._at[command.place].append(command)
         self._feeders: dict[int, set[int]] = defaultdict(set)
@@ -41,7 +41,7 @@ class Texts:
         for command in line.commands:
             self._note_files(command)
 
-    def read_by(self, command: Command) -> tuple[str, ...]:
+    def read_by(self, command: ShellCommand) -> tuple[str, ...]:
         """Return what a command reads, as far as the line shows it; ``ONE`` if a pipe brings something else."""
         own = [one.text for one in command.redirections if one.is_input and one.text]
         if own:
@@ -56,12 +56,12 @@ class Texts:
         name = written(path)
         return self.files.get(name) or self.files.get(os.path.normpath(name), "")
 
-    def substituted_in(self, command: Command) -> tuple[str, ...]:
+    def substituted_in(self, command: ShellCommand) -> tuple[str, ...]:
         """Return what stands for the substitutions in the words of a command, as far as the line shows it."""
         places = (place for first, last in command.substituted for place in range(first, last))
         return tuple(text for place in places for one in self._at.get(place, ()) for text in _written(one))
 
-    def is_complete(self, command: Command) -> bool:
+    def is_complete(self, command: ShellCommand) -> bool:
         """Return whether all that a command reads stands in the line."""
         if any(one.is_input and one.text for one in command.redirections):
             return True
@@ -73,14 +73,14 @@ class Texts:
             and all(one.name in ("echo", "printf") or (one.name == "cat" and len(one.parts) == 1) for one in feeders)
         )
 
-    def is_from_files(self, command: Command) -> bool:
+    def is_from_files(self, command: ShellCommand) -> bool:
         """Return whether a command reads only texts of the line, and files that are there already."""
         feeders = [one for place in self._feeders.get(command.place, ()) for one in self._at[place]]
         return (
             bool(feeders) and command.place not in self._long and all(one.name in _WRITERS | _SHOWS for one in feeders)
         )
 
-    def _files_of(self, command: Command) -> Iterator[str]:
+    def _files_of(self, command: ShellCommand) -> Iterator[str]:
         if not self.files or any(one.is_output and one.target in self.files for one in command.redirections):
             return
         names = [*command.parts[1:], *(one.target for one in command.redirections if one.is_input)]
@@ -88,7 +88,7 @@ class Texts:
             if text and command.name not in _WRITERS:
                 yield text
 
-    def _note_files(self, command: Command) -> None:
+    def _note_files(self, command: ShellCommand) -> None:
         names = [written(one.target) for one in command.redirections if one.is_output]
         if command.name == "tee":
             names += [written(word) for word in command.parts[1:] if not word.startswith("-")]
@@ -100,7 +100,7 @@ class Texts:
                 self.files[name] = self.files[os.path.normpath(name)] = f"{self.files.get(name, '')}{text}\n"
 
 
-def _written(command: Command) -> Iterator[str]:
+def _written(command: ShellCommand) -> Iterator[str]:
     """Yield what a command writes, as far as it stands in the line; with its escapes as they are, and decoded."""
     if command.name not in _WRITERS:
         return

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 
-from ...matching.shell import Command
+from ...matching.shell import ShellCommand
 from ...matching.shell.words import base_name, is_known, written_of
 from .rows import Found
 
@@ -18,7 +18,7 @@ _LOADS = ("--require", "-r", "--import", "--loader", "--experimental-loader")
 _SETTERS = frozenset({"export", "declare", "typeset", "local", "readonly", "setenv"})
 
 
-def loading_variables(command: Command) -> Iterator[Found]:
+def loading_variables(command: ShellCommand) -> Iterator[Found]:
     """Yield what a command is made to run or load by variables; a folder of modules has the value ``folder``."""
     for name, value in _assigned(command):
         if name in _FOLDERS:
@@ -29,7 +29,7 @@ def loading_variables(command: Command) -> Iterator[Found]:
         yield from _settings(command)
 
 
-def _assigned(command: Command) -> Iterator[tuple[str, str]]:
+def _assigned(command: ShellCommand) -> Iterator[tuple[str, str]]:
     yield from command.assigned
     if command.name in _SETTERS:
         for word in map(written_of, command.parts[1:]):
@@ -38,7 +38,7 @@ def _assigned(command: Command) -> Iterator[tuple[str, str]]:
                 yield name, value
 
 
-def _settings(command: Command) -> Iterator[Found]:
+def _settings(command: ShellCommand) -> Iterator[Found]:
     words = command.parts[1:]
     for at, word in enumerate(words):
         if word.startswith("-c") and not word.startswith("--"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.words import MANY, ONE, Expansion, MarkedWord, is_known
 from .find import effects_of_find
 from .rows import parse, written
@@ -24,7 +24,7 @@ class Inputs:
     """The commands of a line and the pipes before them, by their places."""
 
     def __init__(self, line: Line) -> None:
-        self.at: dict[int, list[Command]] = {}
+        self.at: dict[int, list[ShellCommand]] = {}
         for command in line.commands:
             self.at.setdefault(command.place, []).append(command)
         self._sources: dict[int, tuple[int, int]] = {}
@@ -32,7 +32,7 @@ class Inputs:
             for place in range(middle, last):
                 self._sources.setdefault(place, (first, middle))
 
-    def with_input(self, command: Command) -> Command:
+    def with_input(self, command: ShellCommand) -> ShellCommand:
         """Return a command that xargs runs with the words that it is given; the command itself if they are unknown."""
         if command.via[-1:] != ("xargs",) or command.parts[-1:] not in ((ONE,), (MANY,)):
             return command
@@ -42,14 +42,14 @@ class Inputs:
         known = [part for part in command.parts if part not in (ONE, MANY)]
         return command._replace(parts=(*known, *words))
 
-    def hosts(self, command: Command) -> tuple[str, ...]:
+    def hosts(self, command: ShellCommand) -> tuple[str, ...]:
         """Return the words of the ssh commands that run a command: one of them is the host."""
         if "ssh" not in command.via:
             return ()
         runners = (one for one in self.at[command.place] if one.name == "ssh")
         return tuple(word for one in runners for word in one.parts[1:-1] if not word.startswith("-"))
 
-    def _words(self, command: Command) -> Iterator[str]:
+    def _words(self, command: ShellCommand) -> Iterator[str]:
         """Yield the words that are piped to a command, also through programs that select some of them."""
         first, middle = self._sources.get(command.place, (0, 0))
         if not 0 < middle - first <= _MOST_SOURCES:
@@ -63,7 +63,7 @@ class Inputs:
             yield _pattern(f"{word.rstrip('/')}/selected") if is_selected and is_known(word) else word
 
 
-def _printed(source: Command) -> Iterator[str]:
+def _printed(source: ShellCommand) -> Iterator[str]:
     if source.name == "find":
         yield from _found(source)
     elif source.name == "ls":
@@ -72,7 +72,7 @@ def _printed(source: Command) -> Iterator[str]:
             yield from operands or [_pattern("./")]
 
 
-def _found(source: Command) -> Iterator[str]:
+def _found(source: ShellCommand) -> Iterator[str]:
     """Yield the files that find prints: the directories, or patterns in them if tests select the files."""
     words = [written(word) for word in source.parts[1:]]
     if any(word.startswith(("-exec", "-ok", "-delete", "-fprint", "-printf", "-fls")) for word in words):

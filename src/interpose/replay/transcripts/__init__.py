@@ -14,12 +14,12 @@ from ..recording import Recording
 from .base import NOT_TOLD, RAN, REFUSED, REFUSED_BY_PERSON, Fate, Read, TranscriptReader, text_of
 from .claude import ClaudeReader, subagent_transcripts
 from .codex import CodexReader
-from .find import Found, Search, find_transcripts, transcript_of_session
+from .find import FoundTranscript, Search, find_transcripts, transcript_of_session
 from .lines import Damage, open_transcript, read_entries
 from .others import CopilotReader, DroidReader, GeminiReader, QwenReader
 
 __all__ = [
-    "NOT_TOLD", "RAN", "READERS", "REFUSED", "REFUSED_BY_PERSON", "Damage", "Fate", "Found", "Read", "Search",
+    "NOT_TOLD", "RAN", "READERS", "REFUSED", "REFUSED_BY_PERSON", "Damage", "Fate", "FoundTranscript", "Read", "Search",
     "TranscriptReader", "find_transcripts", "first_directory", "format_of", "is_transcript_entry", "read_transcript",
     "session_name", "stream", "transcript_of_session",
 ]  # fmt: skip
@@ -84,7 +84,7 @@ def session_name(path: str) -> str:
     return reader.name
 
 
-def first_directory(found: Found) -> str:
+def first_directory(found: FoundTranscript) -> str:
     """Return the directory that a session was begun in; empty if the transcript does not tell."""
     reader = READERS[found.agent](found.path)
     try:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-__all__ = ["PLACES", "Found", "Place", "Search", "find_transcripts", "transcript_of_session"]
+__all__ = ["PLACES", "FoundTranscript", "Search", "TranscriptFolder", "find_transcripts", "transcript_of_session"]
 
 
-class Place(NamedTuple):
+class TranscriptFolder(NamedTuple):
     """A folder in which an agent keeps transcripts."""
 
     agent: str
@@ -26,17 +26,17 @@ class Place(NamedTuple):
 
 
 PLACES = (
-    Place("claude", "CLAUDE_CONFIG_DIR", ".claude", "projects", "*.jsonl"),
-    Place("codex", "CODEX_HOME", ".codex", "sessions", "*rollout-*.jsonl*"),
-    Place("codex", "CODEX_HOME", ".codex", "archived_sessions", "*rollout-*.jsonl*"),
-    Place("copilot", "COPILOT_HOME", ".copilot", "session-state", "*/events.jsonl"),
-    Place("gemini", "", ".gemini", "tmp", "*/chats/session-*.jsonl"),
-    Place("droid", "", ".factory", "sessions", "*.jsonl"),
-    Place("qwen", "", ".qwen", "projects", "*/chats/*.jsonl"),
+    TranscriptFolder("claude", "CLAUDE_CONFIG_DIR", ".claude", "projects", "*.jsonl"),
+    TranscriptFolder("codex", "CODEX_HOME", ".codex", "sessions", "*rollout-*.jsonl*"),
+    TranscriptFolder("codex", "CODEX_HOME", ".codex", "archived_sessions", "*rollout-*.jsonl*"),
+    TranscriptFolder("copilot", "COPILOT_HOME", ".copilot", "session-state", "*/events.jsonl"),
+    TranscriptFolder("gemini", "", ".gemini", "tmp", "*/chats/session-*.jsonl"),
+    TranscriptFolder("droid", "", ".factory", "sessions", "*.jsonl"),
+    TranscriptFolder("qwen", "", ".qwen", "projects", "*/chats/*.jsonl"),
 )
 
 
-class Found(NamedTuple):
+class FoundTranscript(NamedTuple):
     """A transcript that was found."""
 
     agent: str
@@ -55,7 +55,7 @@ class Found(NamedTuple):
 class Search:
     """What a search found, and what it could not look at."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[FoundTranscript] = field(default_factory=list)
     unreadable: list[tuple[str, str]] = field(default_factory=list)
     """Paths, each with the reason."""
     looked: list[str] = field(default_factory=list)
@@ -81,7 +81,9 @@ def find_transcripts(
     return search
 
 
-def _below(place: Place, root: str, seen: set[tuple[int, int]], search: Search, since: float | None) -> Iterator[Found]:
+def _below(
+    place: TranscriptFolder, root: str, seen: set[tuple[int, int]], search: Search, since: float | None
+) -> Iterator[FoundTranscript]:
     for folder, _, names in os.walk(root, onerror=_noting(search)):
         for name in names:
             path = os.path.join(folder, name)
@@ -96,7 +98,7 @@ def _below(place: Place, root: str, seen: set[tuple[int, int]], search: Search, 
                 continue
             seen.add((facts.st_dev, facts.st_ino))
             if since is None or facts.st_mtime >= since:
-                yield Found(place.agent, path, facts.st_mtime, facts.st_size)
+                yield FoundTranscript(place.agent, path, facts.st_mtime, facts.st_size)
 
 
 def _noting(search: Search) -> Callable[[OSError], None]:

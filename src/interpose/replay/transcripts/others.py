@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from ...dialects.agents import agent_dialect
-from ...dialects.agents.tools import Tool, to_ours
+from ...dialects.agents.tools import ToolMapping, to_ours
 from ...errors import BadEvent
 from ..recording import UNKNOWN
 from .base import NOT_TOLD, REFUSED, REFUSED_BY_PERSON, Read, TranscriptReader, is_object, mapping_of, text_of
@@ -209,9 +209,9 @@ class DroidReader(_MappedReader):
 
 
 @cache
-def agent_tools(agent: str) -> Mapping[str, Tool]:
+def agent_tools(agent: str) -> Mapping[str, ToolMapping]:
     """Return the tools of an agent that have another name or other keys here."""
-    found: Mapping[str, Tool] = getattr(agent_dialect(agent), "TOOLS", {})
+    found: Mapping[str, ToolMapping] = getattr(agent_dialect(agent), "TOOLS", {})
     return found
 
 

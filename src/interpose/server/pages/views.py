@@ -10,8 +10,8 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from ...audit.protocol import (
-    Found,
     HookStats,
+    SearchResult,
     Selection,
     SessionOverview,
     StoredFiring,
@@ -139,7 +139,7 @@ def _fields(given: Any) -> list[dict[str, str]]:
     ]
 
 
-def session_view(overview: SessionOverview, found: Found, after: int | None) -> dict[str, Any]:
+def session_view(overview: SessionOverview, found: SearchResult, after: int | None) -> dict[str, Any]:
     """Return one session: turns, in each the calls, in each its events and what their hooks said."""
     entries = sorted(found.entries, key=lambda entry: entry.id)
     places = _places(entries)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from ....matching.programs import INTERPRETERS, SHELLS
-from ....matching.shell import Command
+from ....matching.shell import ShellCommand
 from ....matching.shell.options import program_of
 from ....matching.shell.words import MANY, ONE, base_name, is_known
 from ..rows import Arguments, Found, Program, Row, parse, written
@@ -352,7 +352,7 @@ PROGRAMS: dict[str, Program] = {
 }
 
 
-def fetches(command: Command) -> Iterator[Fetched]:
+def fetches(command: ShellCommand) -> Iterator[Fetched]:
     """Yield what a command brings from the network, and where to."""
     name = program_of(command.name.lower())
     words = tuple(map(written, command.parts[1:]))
@@ -371,7 +371,7 @@ _OTHER_SOURCES = (
 """Options after which a program may ask another server, or not check which one answers."""
 
 
-def is_plain_fetch(command: Command) -> bool:
+def is_plain_fetch(command: ShellCommand) -> bool:
     """Return whether a command only downloads what its URLs name, with the usual checks."""
     name = program_of(command.name.lower())
     if name in ("irm", "iwr", "invoke-restmethod", "invoke-webrequest"):
