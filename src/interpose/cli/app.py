@@ -18,7 +18,7 @@ import typer
 from .. import __version__
 from ..errors import InterposeError, Problem, nearest
 from . import options
-from .commands import COMMANDS, GROUPS, Command, names
+from .commands import COMMANDS, GROUPS, Subcommand, names
 from .render import is_coloured, paint, print_error, print_problem
 
 __all__ = ["build", "fire_help", "general_help", "load", "run"]
@@ -95,7 +95,7 @@ def build(wanted: Iterable[str]) -> typer.Typer:
     return app
 
 
-def load(command: Command) -> Callable[..., Any]:
+def load(command: Subcommand) -> Callable[..., Any]:
     """Return the function that a line of the table names."""
     module, _, function = command.place.partition(":")
     found: Callable[..., Any] = getattr(import_module(f".{module}", __package__), function or "run")
@@ -110,9 +110,10 @@ def general_help() -> str:
         "",
         "usage: interpose COMMAND [options]",
     ]
+    width = max(map(len, names()))
     for group in GROUPS:
         lines += ["", paint(group, "bold")]
-        lines += [f"  {paint(f'{command.name:<8}', 'cyan')}  {command.purpose}" for command in COMMANDS
+        lines += [f"  {paint(command.name.ljust(width), 'cyan')}  {command.purpose}" for command in COMMANDS
                   if command.group == group]  # fmt: skip
     lines += [
         "",

@@ -25,7 +25,7 @@ from ..records import replace
 from ..session.answers import Question
 from . import options
 from .audit_store import Store, open_reader, open_writer
-from .log import Agent, Decision, Event, Grep, Hook, Node, Session, Tool, selection_of
+from .log.filters import selects_records
 from .log.show import LogTable
 from .questions import as_words
 from .render import flat, paint
@@ -42,15 +42,9 @@ Last = Annotated[
 NoQuestions = Annotated[bool, typer.Option("--no-questions", help="Show questions, and ask for no answer.")]
 
 
+@selects_records("since")
 def run(
-    event: Event = None,
-    tool: Tool = None,
-    agent: Agent = None,
-    hook: Hook = None,
-    decision: Decision = None,
-    session: Session = None,
-    grep: Grep = None,
-    node: Node = None,
+    selection: Selection,
     last: Last = 10,
     no_questions: NoQuestions = False,
     store: Store = None,
@@ -67,7 +61,6 @@ def run(
 
     Example: interpose tail --decision deny --decision ask
     """
-    selection = selection_of(event, tool, agent, hook, decision, session, grep, None, node)
     of_fleet = store is not None and is_url(store)
     why = (
         "--no-questions"

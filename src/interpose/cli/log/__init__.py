@@ -12,70 +12,31 @@ import typer
 
 from ...audit.protocol import Selection, StoredFiring, StoredPermission, StoreReader
 from ...dialects.agents import AGENTS
-from ...errors import UnknownEvent, UsageError, nearest
+from ...errors import UsageError, nearest
 from ...events import TABLE
 from .. import options
 from ..audit_store import Since, Store, find_store, open_reader, parse_since
 from ..render import paint, plural
+from .filters import FILTERS, PANEL, selects_records
 
-__all__ = ["Agent", "Decision", "Event", "Grep", "Hook", "Node", "Session", "Tool", "app", "selection_of"]
+__all__ = ["app"]
 
 app = typer.Typer(invoke_without_command=True, no_args_is_help=False, add_help_option=True)
 
-_DECISIONS = ("deny", "ask", "allow", "none")
-_FILTERS = (
-    "event",
-    "tool",
-    "agent",
-    "hook",
-    "decision",
-    "session",
-    "grep",
-    "node",
-    "since",
-    "limit",
-    "follow",
-    "as_json",
-)
-_WHICH = "Which records"
-
-
-def _filter(name: str, metavar: str, help: str) -> Any:
-    return typer.Option(f"--{name}", metavar=metavar, rich_help_panel=_WHICH, help=f"{help} May be repeated.")
-
-
-Event = Annotated[list[str] | None, _filter("event", "NAME", "Of this event.")]
-Tool = Annotated[list[str] | None, _filter("tool", "NAME", "About a call of this tool.")]
-Agent = Annotated[
-    list[str] | None, _filter("agent", "NAME", "Of this coding agent, such as codex, or of this agent id.")
-]
-Hook = Annotated[list[str] | None, _filter("hook", "NAME", "In which this hook ran.")]
-Decision = Annotated[list[str] | None, _filter("decision", "WHAT", "With this decision: deny, ask, allow or none.")]
-Node = Annotated[list[str] | None, _filter("node", "NAME", "Of this node of a fleet; with --store postgresql://….")]
-Session = Annotated[list[str] | None, _filter("session", "ID", "Of this session; the beginning of its id is enough.")]
-Grep = Annotated[
-    list[str] | None,
-    _filter("grep", "TEXT", "With this text anywhere in the record; upper and lower case are the same."),
-]
+_LATER = (*FILTERS, "limit", "follow", "as_json")
+"""Options that belong behind a subcommand."""
 Limit = Annotated[
-    int, typer.Option("--limit", "-n", metavar="N", min=0, rich_help_panel=_WHICH, help="At most so many; 0 means all.")
+    int, typer.Option("--limit", "-n", metavar="N", min=0, rich_help_panel=PANEL, help="At most so many; 0 means all.")
 ]
 Follow = Annotated[bool, typer.Option("--follow", "-F", help="Print records as they are written, until Ctrl-C.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a record, or `latest`.")]
 
 
 @app.callback()
+@selects_records()
 def run(
     context: typer.Context,
-    event: Event = None,
-    tool: Tool = None,
-    agent: Agent = None,
-    hook: Hook = None,
-    decision: Decision = None,
-    session: Session = None,
-    grep: Grep = None,
-    node: Node = None,
-    since: Since = None,
+    selection: Selection,
     limit: Limit = 20,
     follow: Follow = False,
     store: Store = None,
@@ -96,14 +57,14 @@ def run(
     if context.invoked_subcommand is not None:
         _refuse_early_options(context)
         return 0
-    selection = selection_of(event, tool, agent, hook, decision, session, grep, since, node)
     with open_reader(store, config, dialect, cwd) as reader:
         if follow:
             return _follow(reader, selection, as_json=as_json)
         _check_hooks(reader, selection.hooks)
         found = _list(reader, selection, limit or None, as_json=as_json)
     if not found:
-        given = [(name, TABLE.spellings()) for name in event or ()] + [(name, AGENTS) for name in agent or ()]
+        given = [(name, TABLE.spellings()) for name in selection.events]
+        given += [(name, AGENTS) for name in selection.agents]
         near = next((nearest(name, known) for name, known in given if name not in known), "")
         print(f"no record matches{near and f' ({near})'}", file=sys.stderr)
     return 0
@@ -205,21 +166,15 @@ def _print_one(document: dict[str, Any], lines: Iterable[str], *, as_json: bool)
 
 
 @app.command("export", short_help="Write records for other programs: JSON lines or CSV.")
+@selects_records()
 def export(
     context: typer.Context,
+    *,
     format: Annotated[str, typer.Option("--format", metavar="jsonl|csv", help="The format.")] = "jsonl",
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="The file to write; - is standard output.")
     ] = None,
-    event: Event = None,
-    tool: Tool = None,
-    agent: Agent = None,
-    hook: Hook = None,
-    decision: Decision = None,
-    session: Session = None,
-    grep: Grep = None,
-    node: Node = None,
-    since: Since = None,
+    selection: Selection,
     limit: Limit = 0,
     store: Store = None,
     config: options.Config = None,
@@ -236,7 +191,6 @@ def export(
 
     if format not in FORMATS:
         raise UsageError(f"--format: there is no format {format}", hint=" or ".join(FORMATS))
-    selection = selection_of(event, tool, agent, hook, decision, session, grep, since, node)
     with _open_reader(context, store, config, dialect, cwd) as reader, open_output(output) as file:
         _check_hooks(reader, selection.hooks)
         write(reader.entries(selection, limit=limit or None, oldest_first=True), format, file)
@@ -319,37 +273,6 @@ def verify(
     return 1 if found else 0
 
 
-def selection_of(
-    event: list[str] | None,
-    tool: list[str] | None,
-    agent: list[str] | None,
-    hook: list[str] | None,
-    decision: list[str] | None,
-    session: list[str] | None,
-    grep: list[str] | None,
-    since: str | None,
-    node: list[str] | None = None,
-) -> Selection:
-    """Return which records the options of a command name."""
-    for one in decision or ():
-        if one not in _DECISIONS:
-            raise UsageError(f"--decision: {one} is not a decision", hint=nearest(one, _DECISIONS)
-                             or f"one of {', '.join(_DECISIONS)}")  # fmt: skip
-    return Selection(
-        events=tuple(map(_as_recorded, event or ())), tools=tuple(tool or ()), agents=tuple(agent or ()),
-        hooks=tuple(hook or ()), decisions=tuple(decision or ()), sessions=tuple(session or ()),
-        texts=tuple(grep or ()), since=parse_since(since), nodes=tuple(node or ()),
-    )  # fmt: skip
-
-
-def _as_recorded(event: str) -> str:
-    """Return the name under which an event is recorded; an unknown event may be a host's own."""
-    try:
-        return TABLE.find(event)[0].name
-    except UnknownEvent:
-        return event
-
-
 def _check_hooks(reader: StoreReader, hooks: tuple[str, ...]) -> None:
     """Raise UsageError for a hook that has never run, instead of searching the whole store."""
     if not hooks:
@@ -363,7 +286,7 @@ def _check_hooks(reader: StoreReader, hooks: tuple[str, ...]) -> None:
 
 def _refuse_early_options(context: typer.Context) -> None:
     """Raise UsageError for an option before the subcommand that only holds behind it."""
-    for name in _FILTERS:
+    for name in _LATER:
         source = context.get_parameter_source(name)
         if source is not None and source.name == "COMMANDLINE":
             option = "--json" if name == "as_json" else f"--{name}"
