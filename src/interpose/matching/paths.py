@@ -351,7 +351,7 @@ def _resolved(path: str, cwd: str) -> str:
 
 
 def _target(path: str, cwd: str) -> str | None:
-    """Return what a link leads to, an empty text for what is no link, and None for what is not there."""
+    """Return the target of a link; an empty text if the path is no link, and None if it does not exist."""
     if path.startswith(("/proc/", "/dev/fd/")):
         # What these lead to depends on the process that opens them, and that is not this one.
         if _OWN_PROCESS.fullmatch(path):

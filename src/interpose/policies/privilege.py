@@ -127,7 +127,7 @@ POLICY = Policy(
             "a list of commands; * stands for any text",
         ),
         action("shells", "deny", "a shell as root: sudo -i, su, pkexec bash"),
-        action("open", "ask", "files that everybody may write: chmod 777, o+w"),
+        action("open", "ask", "files that every user may write: chmod 777, o+w"),
         action("setuid", "ask", "programs that run as their owner: chmod u+s, setcap"),
         action("grants", "ask", "rights of root for users: groups sudo and docker, sudoers, passwords; kernel modules"),
         action(

@@ -64,7 +64,7 @@ class RecordedAnswers:
 def answer_from_record(hooks: Hooks) -> RecordedAnswers | None:
     """Let hooks that ask others answer from a record, from now on; return None if there are none.
 
-    A scripted model asks no one, so a hook that has one runs.
+    A scripted model sends no request, so a hook that has one runs.
     """
     everything = list(hooks)
     if not any(map(_asks, everything)):

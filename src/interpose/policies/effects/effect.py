@@ -53,8 +53,8 @@ KINDS: dict[str, str] = {
     "not-executable": "makes {target} not executable",
     "change-tree": "changes modes or owners of everything below {target}",
     "lock-out": "takes away the rights on {target}",
-    "open-permissions": "lets everybody write to {target}",
-    "setuid": "lets everybody run {target} as its owner",
+    "open-permissions": "lets every user write to {target}",
+    "setuid": "lets every user run {target} as its owner",
     # git.
     "lose-changes": "discards uncommitted changes in {target}",
     "lose-changes-perhaps": "discards uncommitted changes if {target} is a file",

@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ...matching.programs import SHELLS
-from ...matching.shell import Command, Line
+from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known, written_of
 from ...redaction.names import is_secret_variable
 from .effect import Effect
-from .flow import Brought, FlowStep, Origin, Origins, follow
+from .flow import Brought, DataOrigin, FlowStep, Origins, follow
 from .output import PRINTERS
 from .rows import Found, apply_rows
 from .secret_names import secret_kind
@@ -83,7 +83,7 @@ def read_secrets(line: Line, cwd: str, home: str) -> Iterator[Effect]:
         yield from reading.printed(step)
 
 
-def printed_variables(command: Command) -> Iterator[str]:
+def printed_variables(command: ShellCommand) -> Iterator[str]:
     """Yield the names of the variables that a command prints."""
     if program_of(command.name.lower()) in PRINTERS:
         yield from command.variables
@@ -104,7 +104,7 @@ def _of_home(path: str, home: str) -> str:
     return home + path[1:] if path == "~" or path.startswith("~/") else path
 
 
-def _effect(kind: str, target: str, command: Command) -> Effect:
+def _effect(kind: str, target: str, command: ShellCommand) -> Effect:
     return Effect(kind, target, " ".join(map(written_of, command.parts)), command.name, command.grade)
 
 
@@ -125,20 +125,20 @@ class _Reading:
         configured = any(one.name == "curl" and {"-K", "--config"} & set(one.parts) for one in line.commands)
         self.texts = Texts(line) if configured else None
 
-    def sent_by(self, command: Command) -> Sent | None:
+    def sent_by(self, command: ShellCommand) -> Sent | None:
         """Return what a command sends to another machine."""
         if self.texts is None or command.name != "curl":
             return sent_by(command)
         return sent_by(command, (*self.texts.read_by(command), *self.texts.substituted_in(command)))
 
-    def is_one_of_many(self, path: str, command: Command) -> bool:
+    def is_one_of_many(self, path: str, command: ShellCommand) -> bool:
         """Return whether a path is unknown and stands for each of many files: in a loop, or given by find or xargs."""
         if path.strip(ONE + MANY):
             return False
         given = any(one.split()[0] in ("find", "xargs", "parallel", "fd") for one in command.via)
         return given or (not self.is_simple and bool(command.variables) and not command.assigned)
 
-    def paths(self, path: str, command: Command) -> list[str]:
+    def paths(self, path: str, command: ShellCommand) -> list[str]:
         """Return the absolute paths that a path may be in the directories of a command, the likeliest last."""
         path = _of_home(path, self.home)
         if path.startswith(("/", "~", ONE, MANY)):
@@ -147,12 +147,12 @@ class _Reading:
         places = places or [""]
         return [os.path.normpath(os.path.join(self.cwd, _of_home(place, self.home), path)) for place in places]
 
-    def is_secret(self, path: str, command: Command) -> bool:
+    def is_secret(self, path: str, command: ShellCommand) -> bool:
         if not path or "://" in path or len(path) > _LONGEST or _HIDDEN.fullmatch(path.rpartition("/")[2]):
             return False
         return any(secret_kind(one, self.home) not in (None, "settings") for one in self.paths(path, command))
 
-    def given(self, command: Command) -> Iterator[Effect]:
+    def given(self, command: ShellCommand) -> Iterator[Effect]:
         """Yield the secret files among the words of a program of which no table says that it reads files."""
         program = program_of(command.name.lower())
         if program in _NAMES or program in _NOTHING:
@@ -202,66 +202,66 @@ class _Reading:
             if _lists_hidden(command):
                 yield _effect("give-secret-file", self.paths(f".{MANY}", command)[-1], command)
 
-    def sources(self, command: Command) -> Iterator[Brought]:
+    def sources(self, command: ShellCommand) -> Iterator[Brought]:
         """Yield the secrets that a command reads."""
         for found in _found(command):
             if found.kind == "read-files" and self.is_secret(found.target, command):
-                yield Brought(Origin("file", found.target))
+                yield Brought(DataOrigin("file", found.target))
             elif found.kind == "read-files" and found.target in _SYSTEM:
-                yield Brought(Origin("system", found.target))
+                yield Brought(DataOrigin("system", found.target))
             elif found.kind == "read-files" and _may_be_folder(command, found.target):
-                yield Brought(Origin("folder", self.paths(found.target, command)[-1]))
+                yield Brought(DataOrigin("folder", self.paths(found.target, command)[-1]))
             elif found.kind == "print-env" and not found.values:
-                yield Brought(Origin("environment", "the environment"))
+                yield Brought(DataOrigin("environment", "the environment"))
             elif found.kind == "read-secret":
-                yield Brought(Origin("variable", found.target or "a secret"))
+                yield Brought(DataOrigin("variable", found.target or "a secret"))
             elif found.kind == "print-variable" and is_secret_variable(found.target):
-                yield Brought(Origin("variable", f"${found.target}"))
+                yield Brought(DataOrigin("variable", f"${found.target}"))
         for name in printed_variables(command):
             if is_secret_variable(name):
-                yield Brought(Origin("variable", f"${name}"))
+                yield Brought(DataOrigin("variable", f"${name}"))
         yield from self.sent_sources(command)
 
-    def sent_sources(self, command: Command) -> Iterator[Brought]:
+    def sent_sources(self, command: ShellCommand) -> Iterator[Brought]:
         """Yield the secrets that a command itself sends away."""
         if sent := self.sent_by(command):
             for path in (*sent.files, *_typed(command)):
                 if self.is_one_of_many(path, command):
-                    yield Brought(Origin("folder", self.paths(".", command)[-1]))
+                    yield Brought(DataOrigin("folder", self.paths(".", command)[-1]))
                 elif path not in ("-", "."):
                     yield Brought(self.of_file(path, command))
             for name in sent.variables:
                 if is_secret_variable(name):
-                    yield Brought(Origin("variable", f"${name}"))
+                    yield Brought(DataOrigin("variable", f"${name}"))
 
-    def of_file(self, path: str, command: Command) -> Origin:
+    def of_file(self, path: str, command: ShellCommand) -> DataOrigin:
         """Return what a file is that is sent."""
         if self.is_secret(path, command):
-            return Origin("file", path)
+            return DataOrigin("file", path)
         if _HIDDEN.fullmatch(path.rpartition("/")[2]):
-            return Origin("folder", self.paths(path, command)[-1])
-        return Origin("system", path) if path in _SYSTEM else Origin("path", self.paths(path, command)[-1])
+            return DataOrigin("folder", self.paths(path, command)[-1])
+        return DataOrigin("system", path) if path in _SYSTEM else DataOrigin("path", self.paths(path, command)[-1])
 
     def sent(self, step: FlowStep) -> Iterator[Effect]:
         """Yield the secrets that a command sends away."""
         command = step.command
-        found: set[Origin] = set()
+        found: set[DataOrigin] = set()
         host = ""
         if sent := self.sent_by(command):
             host = sent.host
             if sent.reads_input:
                 found |= step.input
                 inputs = [one.target for one in command.redirections if one.is_input and not one.text]
-                found |= {Origin("file", path) for path in map(written_of, inputs) if self.is_secret(path, command)}
+                found |= {DataOrigin("file", path) for path in map(written_of, inputs) if self.is_secret(path, command)}
             for path in (*sent.files, *_typed(command)):
                 found |= step.files.read(path, command)
                 if self.is_one_of_many(path, command):
-                    found.add(Origin("folder", self.paths(".", command)[-1]))
+                    found.add(DataOrigin("folder", self.paths(".", command)[-1]))
                 elif path not in ("-", "."):
                     found.add(self.of_file(path, command))
             if sent.values:
                 found |= step.substituted
-            found |= {Origin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
+            found |= {DataOrigin("variable", f"${name}") for name in sent.variables if is_secret_variable(name)}
         program = program_of(command.name.lower())
         if program in _REQUESTS and not self.selects:  # also in headers, which are meant for a token
             found |= {origin for origin in step.substituted if origin.kind in ("file", "environment", "system")}
@@ -282,11 +282,11 @@ class _Reading:
                 yield _effect("read-secret", origin.target, step.command)
 
 
-def _by_file(origins: Origins) -> Iterable[Origin]:
+def _by_file(origins: Origins) -> Iterable[DataOrigin]:
     return (origin for origin in origins if origin.kind == "file")
 
 
-def _found(command: Command) -> Iterator[Found]:
+def _found(command: ShellCommand) -> Iterator[Found]:
     for redirection in command.redirections:
         if redirection.is_input and not redirection.text:
             yield Found("read-files", written_of(redirection.target))
@@ -295,7 +295,7 @@ def _found(command: Command) -> Iterator[Found]:
 
 
 _SYSTEM = frozenset({"/etc/passwd", "/etc/group"})
-"""Files that are sent away for no good reason, though everybody may read them."""
+"""Files that are sent away for no good reason, though every user may read them."""
 
 SENT = frozenset({"file", "system", "environment", "variable", "folder", "path"})
 """What an effect ``send-secret`` or ``send-files`` has as its first value. Only the disk says what is in files."""
@@ -311,7 +311,7 @@ _FTP = frozenset({"sftp", "ftp", "lftp", "smbclient", "ncftp"})
 _PACKERS = frozenset({"tar", "bsdtar", "gtar", "zip", "7z", "7za", "7zz", "cpio", "rsync"})
 
 
-def _lists_hidden(command: Command) -> bool:
+def _lists_hidden(command: ShellCommand) -> bool:
     """Return whether a command prints the names of hidden or ignored files, whichever there are."""
     words = command.parts[1:]
     letters = {letter for word in words if word[:1] == "-" and word[:2] != "--" for letter in word[1:]}
@@ -324,7 +324,7 @@ def _lists_hidden(command: Command) -> bool:
     return False
 
 
-def _may_be_folder(command: Command, path: str) -> bool:
+def _may_be_folder(command: ShellCommand, path: str) -> bool:
     """Return whether a command reads a whole folder, or files of which only the pattern is known."""
     if not path or path == "-":
         return False
@@ -333,16 +333,16 @@ def _may_be_folder(command: Command, path: str) -> bool:
     return program in _PACKERS or is_deep or any(mark in path for mark in ("*", "?", MANY))
 
 
-def _is_recursive(command: Command) -> bool:
+def _is_recursive(command: ShellCommand) -> bool:
     return any(word[:1] == "-" and word[:2] != "--" and {"r", "R"} & set(word) for word in command.parts[1:])
 
 
-def _typed(command: Command) -> list[str]:
+def _typed(command: ShellCommand) -> list[str]:
     """Return the words of the text that a program for transfers reads, such as ``put file``."""
     return " ".join(one.text for one in command.redirections).split() if command.name in _FTP else []
 
 
-def _socket(command: Command) -> str:
+def _socket(command: ShellCommand) -> str:
     """Return the host that a redirection of bash writes to."""
     for redirection in command.redirections:
         if redirection.is_output and redirection.target.startswith(("/dev/tcp/", "/dev/udp/")):
@@ -351,7 +351,7 @@ def _socket(command: Command) -> str:
     return ""
 
 
-def _is_descriptor(command: Command) -> bool:
+def _is_descriptor(command: ShellCommand) -> bool:
     """Return whether a command writes to a descriptor that the line may have opened."""
     numbers = [one.target.rstrip("-") for one in command.redirections if "&" in one.operator and ">" in one.operator]
     words = [word for word in command.parts[1:] if word.startswith(("/dev/fd/", "/proc/self/fd/", "FD:"))]

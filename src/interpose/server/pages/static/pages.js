@@ -2,7 +2,7 @@
 const csrf = document.querySelector('meta[name="csrf"]')?.content ?? "";
 const base = document.querySelector('meta[name="base"]')?.content ?? "";
 const MOST_ROWS = 200;
-const FEW_ROWS = 8; // more than these are not each marked as new: nobody could follow, and it takes the browser's time
+const FEW_ROWS = 8; // more new rows than these are not marked one by one: a reader cannot follow, and marking takes time
 
 function fromHtml(html) {
   const made = document.createElement("template");
