@@ -16,6 +16,7 @@ from interpose import Hooks, deny, modify
 from interpose.audit.store import AuditStore
 from interpose.cli import main
 from interpose.cli.audit_store import parse_since
+from interpose.cli.log.filters import FILTERS
 from interpose.cli.render import clock_time, format_duration, time_since
 from interpose.config.load import Source
 from interpose.testing import load_cases
@@ -620,3 +621,11 @@ def test_a_time_has_few_digits(seconds, text):
 def test_a_moment_that_no_clock_can_show_is_no_error():
     assert clock_time(1e300) == "?"
     assert [time_since(at, 1000.0) for at in (None, 2000.0, 990.0, 400.0)] == ["never", "0s ago", "10s ago", "10m ago"]
+
+
+@pytest.mark.parametrize(("command", "without"), [(["log"], set()), (["log", "export"], set()), (["tail"], {"since"})])
+def test_commands_that_print_records_select_them_by_the_same_options(command, without, capsys):
+    assert main([*command, "--help"]) == 0
+
+    said = capsys.readouterr().out
+    assert {name for name in FILTERS if f"--{name} " not in said} == without

@@ -93,7 +93,15 @@ def test_the_help_teaches(arguments, capsys):
 
     said = capsys.readouterr().out
     assert all(f"\n{group}\n" in said for group in GROUPS)
-    assert all(f"\n  {command.name:<8}  {command.purpose}\n" in said for command in COMMANDS)
+    assert all(f"\n  {command.name:<9}  {command.purpose}\n" in said for command in COMMANDS)
+
+
+def test_the_help_aligns_the_purposes_of_all_commands(capsys):
+    assert main(["--help"]) == 0
+
+    lines = capsys.readouterr().out.splitlines()
+    begins = {line.index(command.purpose) for command in COMMANDS for line in lines if line.endswith(command.purpose)}
+    assert len(begins) == 1
 
 
 def test_ctrl_c_ends_with_130_and_without_a_word(monkeypatch, capsys):

@@ -86,7 +86,7 @@ def sessions(
 
     Example: interpose log sessions --since 7d
     """
-    from .clients import client_of
+    from ...replay.session_client import client_of
 
     with _open_reader(context, store, config, dialect, cwd) as reader:
         found = [(one, client_of(reader, one.id)) for one in reader.sessions(parse_since(since), limit or None)]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ...audit.protocol import StoredSession
+from ...replay.session_client import SessionClient
 from ..render import clock_time, flat
 from ..render.table import Column, print_table
-from .clients import SessionClient
 
 __all__ = ["as_document", "print_sessions"]
 

@@ -9,10 +9,10 @@ from itertools import islice
 from typing import Any
 
 from ...audit.protocol import StoredFiring, StoredPermission
+from ...replay.session_client import transcript_of
 from ..render import clock_time, flat, format_duration, on_one_line, paint, short_path
 from ..render.outcome import STATUS_COLOURS, change_lines, labelled_lines
 from ..render.table import Column, PrintedTable, display_width, pad_text, terminal_width
-from .clients import transcript_of
 
 __all__ = ["LogTable", "firing_lines", "permission_lines"]
 

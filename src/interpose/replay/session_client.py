@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from ...audit.protocol import Selection, StoredFiring, StoreReader
-from ...redaction import Redactor
-from ...replay.transcripts import session_name, transcript_of_session
+from ..audit.protocol import Selection, StoredFiring, StoreReader
+from ..redaction import Redactor
+from .transcripts import session_name, transcript_of_session
 
 __all__ = ["SessionClient", "client_of", "transcript_of"]
 
