@@ -1,8 +1,8 @@
 """Find the files that commands run, in lines for the shell too, and put other paths in their place.
 
 A line is read as the shell reads it, as far as that can be known before it runs: quotes, substitutions, ``cd``, the
-arguments of interpreters. Every file that a command runs is given to a ``Place``, which answers with the path to run
-instead. What cannot be known is noted, and so are the files that a command names and does not run.
+arguments of interpreters. Every file that a command runs is given to a ``FileLocator``, which answers with the path to
+run instead. What cannot be known is noted, and so are the files that a command names and does not run.
 """
 
 from __future__ import annotations

@@ -16,12 +16,12 @@ def raised_by_signal(error: BaseException) -> bool:
     """Say whether a signal made this exception, or the end of a coroutine, and no code of a hook.
 
     A hook that raises KeyboardInterrupt has failed; a person who presses Ctrl-C interrupts the host. The exceptions
-    are equal, but a signal strikes between two instructions, and a ``raise`` is an instruction of its own. So this
+    are equal, but a signal arrives between two instructions, and a ``raise`` is an instruction of its own. So this
     looks at the instruction that the innermost frame has come to: it depends on the interpreter's bytecode.
     """
     innermost = trace = BaseException.__dict__["__traceback__"].__get__(error)
     in_main_thread = threading.current_thread() is threading.main_thread()
-    handlers = _signal_handlers() if in_main_thread else set()  # signals strike the main thread only
+    handlers = _signal_handlers() if in_main_thread else set()  # signals arrive in the main thread only
     while trace is not None:
         if trace.tb_frame.f_code in handlers:
             return True
@@ -34,7 +34,7 @@ def raised_by_signal(error: BaseException) -> bool:
         return False
     if is_one_of(error, GeneratorExit):
         return True
-    # What comes out of an await was raised elsewhere; a signal strikes at another instruction.
+    # What comes out of an await was raised elsewhere; a signal arrives at another instruction.
     after_await = operation in ("SEND", "YIELD_VALUE") or (operation == "RESUME" and code[at + 1] & 3 >= 2)
     return in_main_thread and not after_await
 
