@@ -285,7 +285,7 @@ def test_a_line_that_logs_is_not_switched_off_by_a_level_that_the_model_makes_up
 def test_a_hook_that_others_kept_from_beginning_is_not_switched_off(monkeypatch: pytest.MonkeyPatch) -> None:
     """A model that makes one hook hang must not switch another off."""
     monkeypatch.setattr("interpose.run.MOST_KEPT", 1)
-    monkeypatch.setattr("interpose.executors.base.MOST_KEPT", 1)
+    monkeypatch.setattr("interpose.runtime.kept.MOST_KEPT", 1)
     with stuck() as release:
         hooks = Hooks()
         hooks.register("PreToolUse", lambda event: release.wait(), matcher="Stuck", timeout=0.05)

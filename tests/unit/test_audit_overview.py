@@ -97,7 +97,7 @@ def test_sessions_come_with_the_latest_first_and_in_pages(path: Path) -> None:
 def test_the_latest_sessions_are_found_however_many_records_each_has(
     path: Path, monkeypatch: pytest.MonkeyPatch, scanned: int
 ) -> None:
-    monkeypatch.setattr("interpose.audit.sqlite.overview._SCANNED", scanned)
+    monkeypatch.setattr("interpose.audit.sql.overview._SCANNED", scanned)
     for name in ("one", "two", "one", "three", "two", "", "two"):
         fire(path, 2, session=name, command="boom")
 
