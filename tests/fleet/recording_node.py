@@ -1,8 +1,8 @@
 """A node process for tests: it records until its store has so many records, forwards them, and ends when all are taken.
 
-    python recording_node.py NODE COUNT SERVER…
+    python recording_node.py NODE COUNT SECONDS SERVER…
 
-It is started again after it was killed, and goes on where its store is.
+Recording takes at least so many seconds, so that kills find it at work. It is started again after it was killed, and goes on where its store is.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ def last_record() -> int:
         return 0
 
 
-def record(count: int) -> None:
+def record(count: int, seconds: float) -> None:
     """Record one outcome again and again; a pause now and then, as between calls of a tool."""
     hooks = Hooks()
     outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "make test"}, session_id="s")
@@ -39,8 +39,8 @@ def record(count: int) -> None:
         waiting = store(outcome)
         if waiting is not None:
             waiting.block()
-        if number % 500 == 499:
-            time.sleep(0.05)
+        if number % 100 == 99:
+            time.sleep(seconds * 100 / count)
     store.close()
 
 
@@ -50,9 +50,9 @@ def is_done(count: int) -> bool:
     return last >= count and sum(one.upto for one in (read_progress() or {}).values()) == last
 
 
-async def main(node: str, count: int, servers: list[str]) -> None:
+async def main(node: str, count: int, seconds: float, servers: list[str]) -> None:
     settings = FleetSettings(nats=NatsOptions(servers=tuple(servers)), team="t", node=node)
-    writing = threading.Thread(target=record, args=(count,))
+    writing = threading.Thread(target=record, args=(count, seconds))
     running = asyncio.ensure_future(run_node(settings, parts={"record": forward_record}))
     writing.start()
     while writing.is_alive() or not await asyncio.to_thread(is_done, count):
@@ -64,4 +64,4 @@ async def main(node: str, count: int, servers: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1], int(sys.argv[2]), sys.argv[3:]))
+    asyncio.run(main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:]))

@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import pytest
+from nats.errors import Error as NatsError
 from tests.faults.hosts import eventually
 from tests.fleet.nats_servers import NatsServer, a_nats_cluster, a_nats_server
 from tests.fleet.postgres_servers import needs_postgres
@@ -30,10 +31,12 @@ NODE = Path(__file__).with_name("recording_node.py")
 class Play:
     """Some nodes, servers and one collector, each a process, and the kills that they survive."""
 
-    def __init__(self, folder: Path, servers: list[NatsServer], database: str, nodes: int, records: int) -> None:
+    def __init__(
+        self, folder: Path, servers: list[NatsServer], database: str, nodes: int, records: int, seconds: float
+    ) -> None:
         self._folder, self._servers, self.database = folder, servers, database
         self.urls = [one.url for one in servers]
-        self.count = records // nodes
+        self.count, self.seconds = records // nodes, seconds
         self.nodes = {f"node{number}": self._start_node(f"node{number}") for number in range(nodes)}
         self._config = folder / "fleet.yaml"
         self._config.write_text(f"fleet:\n  servers: {self.urls}\n  team: {TEAM}\n")
@@ -45,7 +48,7 @@ class Play:
         home.mkdir(exist_ok=True)
         environment = {**os.environ, "HOME": str(home), "XDG_STATE_HOME": str(home / "state")}
         with (home / "log.txt").open("ab") as log:
-            return subprocess.Popen([sys.executable, str(NODE), name, str(self.count), *self.urls], env=environment,
+            return subprocess.Popen([sys.executable, str(NODE), name, str(self.count), str(self.seconds), *self.urls], env=environment,
                                     stdout=log, stderr=log, cwd=home)  # fmt: skip
 
     def _start_collector(self) -> "subprocess.Popen[bytes]":
@@ -76,10 +79,19 @@ class Play:
                 server.start()
 
     async def _leader(self) -> str:
-        client = await connect(settings_of(self.urls).nats, name="test", patience=30)
+        """The server that leads the stream; asked again while one is being elected, when requests have no answer."""
+        client = await connect(settings_of(self.urls).nats, name="test", patience=30, forever=True)
         try:
-            info = await client.jetstream(timeout=30).stream_info(f"INTERPOSE_{TEAM}_RECORD")
-            return str(info.cluster.leader) if info.cluster is not None else ""
+            async with asyncio.timeout(120):
+                while True:
+                    try:
+                        info = await client.jetstream(timeout=2).stream_info(f"INTERPOSE_{TEAM}_RECORD")
+                    except (NatsError, TimeoutError):
+                        await asyncio.sleep(0.2)
+                        continue
+                    if info.cluster is None or info.cluster.leader or len(self._servers) == 1:
+                        return str(info.cluster.leader) if info.cluster is not None else ""
+                    await asyncio.sleep(0.2)
         finally:
             await client.close()
 
@@ -114,13 +126,14 @@ def play(
     choice = random.Random(seed)
     choice.shuffle(kills)
     began = time.monotonic()
-    game = Play(folder, servers, database, nodes, records)
+    game = Play(folder, servers, database, nodes, records, 1.3 * pace * len(kills))
     try:
         for kill in kills:
             time.sleep(choice.uniform(0.2, 1.8) * pace)
             {"node": lambda: game.kill_node(choice), "collector": game.kill_collector, "leader": game.kill_leader}[
                 kill
             ]()
+        assert len(game.kills) == len(kills)  # none came too late
         assert eventually(game.all_forwarded, 1800)
         written = game.stores()
         total = sum(written.values())
@@ -161,7 +174,7 @@ def test_twenty_nodes_and_three_servers_lose_nothing_when_they_are_killed(tmp_pa
 def cut_off(tmp_path: Path, database: str, seconds: float) -> None:
     with a_nats_server(tmp_path / "nats") as server:
         asyncio.run(create_stream(settings_of(server.url)))
-        game = Play(tmp_path, [server], database, nodes=1, records=20_000)
+        game = Play(tmp_path, [server], database, nodes=1, records=20_000, seconds=seconds / 2)
         try:
             assert eventually(lambda: count_records(database) > 0, 120)
             server.kill(signal.SIGSTOP)
