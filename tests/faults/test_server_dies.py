@@ -7,6 +7,8 @@ import signal
 import socket
 import subprocess
 import sys
+import sysconfig
+import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -337,12 +339,15 @@ def test_a_client_of_another_version_gets_the_answer_of_its_own(home: Home, tmp_
     text = init.read_text()
     assert f'"{interpose.__version__}"' in text
     init.write_text(text.replace(f'"{interpose.__version__}"', '"99.0"'))
-    client = [sys.executable, "-I", "-S", str(other / "server/client.py")]
+    venv.create(tmp_path / "venv", symlinks=True)
+    python = str(tmp_path / "venv/bin/python")
+    site = next((tmp_path / "venv/lib").glob("python*/site-packages"))
+    (site / "other.pth").write_text(f"{tmp_path}\n{sysconfig.get_path('purelib')}\n")
 
     with serving(home):
         own = home.run([*THIN, *NAMED], event())
-        by_other = home.run([*client, *NAMED], event(), PYTHONPATH=str(tmp_path))
-        second = home.run([sys.executable, "-m", "interpose.cli", "serve"], PYTHONPATH=str(tmp_path))
+        by_other = home.run([python, "-I", "-S", str(other / "server/client.py"), *NAMED], event())
+        second = home.run([python, "-m", "interpose.cli", "serve"])
 
     assert (own[0], own[2]) == DENIED
     assert (by_other[0], by_other[2]) == (2, b"no, says 99.0\n")

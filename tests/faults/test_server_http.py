@@ -145,7 +145,7 @@ def test_only_the_user_and_no_page_of_another_site_can_fire(http: Http) -> None:
 
 
 def test_health_and_metrics_and_the_description_are_there(http: Http) -> None:
-    http.ask("POST", "/v1/fire/PreToolUse", event(http), Interpose_Reply="claude")
+    http.ask("POST", "/v1/fire/PreToolUse", event(http, command="ls"), Interpose_Reply="claude")
     health = http.ask("GET", "/health")
     until(lambda: 'interpose_events_total{ended="0"}' in http.ask("GET", "/metrics")[1])  # counted after the answer
     metrics = http.ask("GET", "/metrics")[1]
