@@ -174,6 +174,11 @@ class Dispatcher:
         else:
             self._finish(ticket, Lost(ticket.why))
 
+    def abandon(self, ticket: Ticket) -> None:
+        """End an event whose client has gone, unless the client may have gone with the answer."""
+        if ticket.engine is None or not ticket.engine.may_have_answered:
+            self.cancel(ticket, "its client has gone")
+
     def _give(self, ticket: Ticket, name: str) -> None:
         """Give an event to an idle process of a project, or let it wait for one."""
         project = self._projects.get(name)

@@ -196,7 +196,7 @@ class HttpFront:
 
     def cancel(self, ticket: Ticket) -> None:
         """End an event whose client has gone."""
-        self._dispatcher.cancel(ticket, "its client has gone")
+        self._dispatcher.abandon(ticket)
 
     async def said(
         self, request: HttpRequest, body: bytes, answer: FireAnswer | Lost | HttpProblem

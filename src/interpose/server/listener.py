@@ -226,7 +226,7 @@ class _ClientConnection:
     def _gone(self) -> None:
         self._loop.remove_reader(self._connection)
         if self._ticket is not None:
-            self._listener.dispatcher.cancel(self._ticket, "its client has gone")  # it has nothing more to send
+            self._listener.dispatcher.abandon(self._ticket)  # it has nothing more to send
 
     def _reject(self, kind: bytes, why: str, ended: str, request: FireRequest | None) -> None:
         self._listener.counters.events[ended] += 1
