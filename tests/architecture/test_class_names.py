@@ -14,7 +14,6 @@ CLASS = re.compile(r"^ *class (\w+)[(:\[]", re.MULTILINE)
 SHARED = {
     "_Governed": "what an adapter puts in the place of an object of its framework",
     "_Governor": "what an adapter keeps for one agent that it governs",
-    "Answer": "in a session the result of an action, in a fleet what a person answers to a question: two ideas",
 }
 
 

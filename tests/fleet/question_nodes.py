@@ -11,7 +11,7 @@ from tests.asking import Asking
 
 from interpose import AuditStore, Question, Questions
 from interpose.config.fleet import FleetSettings
-from interpose.fleet.answers import Answer, PostedQuestion, sign_answer
+from interpose.fleet.answers import GivenAnswer, PostedQuestion, sign_answer
 from interpose.fleet.approving import Approving
 from interpose.fleet.buckets import read_latest
 from interpose.fleet.keys import PrivateKey, load_private, make_key, public_of
@@ -100,7 +100,7 @@ class QuestionTeam:
 
     def answer(self, question: PostedQuestion, key: PrivateKey, /, **changed: Any) -> bytes:
         """A signed answer that approves a question, with some parts changed before it is signed."""
-        made = Answer(team=question.team, node=question.node, question=question.id, digest=question.digest,
+        made = GivenAnswer(team=question.team, node=question.node, question=question.id, digest=question.digest,
                       state="approved", time=1.0, key=public_of(key), user="ann", host="desk")  # fmt: skip
         return sign_answer(replace(made, **changed), key)[0]
 

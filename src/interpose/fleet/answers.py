@@ -21,8 +21,17 @@ from ..records import Record, made_by
 from ..strict_json import BadJson, decode
 from .keys import PrivateKey, public_of, sign, verify
 
-__all__ = ["Answer", "BadAnswer", "BadQuestion", "PostedQuestion", "SignedAnswer", "posted", "read_answer",
-           "read_posted", "sign_answer"]  # fmt: skip
+__all__ = [
+    "BadAnswer",
+    "BadQuestion",
+    "GivenAnswer",
+    "PostedQuestion",
+    "SignedAnswer",
+    "posted",
+    "read_answer",
+    "read_posted",
+    "sign_answer",
+]  # fmt: skip
 
 _DOMAIN = "answer to a question"
 _LONGEST = 1024 * 1024
@@ -49,7 +58,7 @@ class BadQuestion(UsageError):
     code = "fleet_question"
 
 
-class Answer(Record):
+class GivenAnswer(Record):
     """What a person answers to one question of one node."""
 
     team: str
@@ -75,7 +84,7 @@ class Answer(Record):
 class SignedAnswer(Record):
     """An answer whose signature fits."""
 
-    answer: Answer
+    answer: GivenAnswer
     signature: str
     name: str
     """What this configuration calls the key; empty if it does not know it."""
@@ -93,12 +102,12 @@ _TYPES: Mapping[str, type] = {
 }  # fmt: skip
 
 
-def _written(answer: Answer) -> str:
+def _written(answer: GivenAnswer) -> str:
     return json.dumps({name: getattr(answer, name) for name in _TYPES}, sort_keys=True, separators=(",", ":"))
 
 
-def sign_answer(answer: Answer, key: PrivateKey) -> tuple[bytes, str]:
-    """Return an answer as it is stored, and its signature; raise UsageError if nobody could read it."""
+def sign_answer(answer: GivenAnswer, key: PrivateKey) -> tuple[bytes, str]:
+    """Return an answer as it is stored, and its signature; raise UsageError if it could not be read."""
     if answer.key != public_of(key):
         raise ValueError("an answer names the key that signs it")
     text = _written(answer)
@@ -137,14 +146,14 @@ def _envelope(stored: bytes) -> tuple[str, str]:
     return text, signature
 
 
-def _parsed(text: str) -> Answer:
+def _parsed(text: str) -> GivenAnswer:
     found = _decoded(text.encode(), BadAnswer)
     if set(found) != set(_TYPES):
         raise BadAnswer("does not have the parts of an answer; another version of Interpose may have written it")
     for name, kind in _TYPES.items():
         if kind is not object and type(found[name]) is not kind:
             raise BadAnswer(f"its {name} cannot be read")
-    answer = Answer(**found)
+    answer = GivenAnswer(**found)
     good = {
         "team": _TOKEN.fullmatch(answer.team), "node": _TOKEN.fullmatch(answer.node),
         "question": _ID.fullmatch(answer.question), "digest": re.fullmatch("[0-9a-f]{64}", answer.digest),

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 from ..config.fleet import FleetSettings
 from ..errors import UsageError, nearest
 from ..records import Record
-from .answers import Answer, BadAnswer, BadQuestion, PostedQuestion, SignedAnswer, read_answer, read_posted, sign_answer
+from .answers import (
+    BadAnswer,
+    BadQuestion,
+    GivenAnswer,
+    PostedQuestion,
+    SignedAnswer,
+    read_answer,
+    read_posted,
+    sign_answer,
+)
 from .bucket_pages import values_of
 from .buckets import read_latest, write_over
 from .keys import PrivateKey, public_of
@@ -93,7 +102,7 @@ class Approving:
         if not question.waits:
             state = question.state if question.state != "waiting" else "expired"
             raise UsageError(f"{question.id} cannot be answered any more: it was {state}")
-        answer = Answer(
+        answer = GivenAnswer(
             team=question.team, node=question.node, question=question.id, digest=question.digest,
             state="approved" if approved else "refused", reason=reason[:2000], remembered=remembered, input=tool_input,
             user=who.get("user", "")[:200], terminal=who.get("terminal", "")[:200], host=who.get("host", "")[:200],

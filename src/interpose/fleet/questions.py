@@ -41,7 +41,7 @@ _HEADERS = 1024
 _PROBLEM_SECONDS = 600.0
 """How long the report shows that an answer was ignored."""
 _MOST_NOTES = 100
-"""Ignored answers that are written to the record, per hour: whoever sends them must not be able to fill it."""
+"""Ignored answers that are written to the record, per hour: their sender must not be able to fill it."""
 
 
 async def carry_questions(node: Node) -> None:
@@ -223,7 +223,7 @@ class _Carrier:
             raise BadAnswer("is the answer to a question with another content")
         if question.state in ("expired", "withdrawn"):
             raise BadAnswer(f"came too late: the question was {question.state}")
-        if question.answer is not None:  # another answer was first, and whoever gave this one is told so
+        if question.answer is not None:  # another answer was first, and the person who gave this one is told so
             if id in self._posted:
                 await self._post(_with_fate(self._posted[id], question))
             return

@@ -1,7 +1,7 @@
 """Questions of the fleet on the command line: ``interpose questions --fleet``, ``approve`` and ``refuse --fleet``.
 
-What nodes have posted was written by models, and by whoever may write for a node: it is shown as an escape where a
-terminal would hide it, and each question within bounds, so that none pushes another out of sight.
+What nodes have posted was written by models, and by every program that may write for a node: it is shown as
+an escape where a terminal would hide it, and each question within bounds, so that none pushes another out of sight.
 """
 
 from __future__ import annotations
