@@ -66,7 +66,7 @@ class User:
         await self.client.flush()
         return await until(lambda: any("permissions violation" in text for text in self.violations[before:]), 0.3)
 
-    async def hears(self, subject: str, act: Callable[[], Awaitable[Any]]) -> bool:
+    async def hears(self, subject: str, act: Callable[[], Awaitable[Any]], seconds: float = 0.7) -> bool:
         """Whether this user gets anything on a subject while something happens."""
         heard: list[str] = []
 
@@ -77,7 +77,7 @@ class User:
         with contextlib.suppress(NatsError):
             await self.client.flush()
         await act()
-        return await until(lambda: heard, 0.7)
+        return await until(lambda: heard, seconds)
 
 
 @pytest.fixture(scope="module")
@@ -216,7 +216,7 @@ def test_a_node_hears_neither_other_nodes_records_nor_their_answers_nor_their_in
                 "$KV.interpose_payments_answers.>",
             ):
                 assert not await one.hears(subject, lambda: answer("two")), subject
-            assert await one.hears("interpose.payments.answers.one.*", lambda: answer("one"))
+            assert await one.hears("interpose.payments.answers.one.*", lambda: answer("one"), seconds=30)
 
     asyncio.run(work())
 
