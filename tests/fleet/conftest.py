@@ -1,8 +1,11 @@
-"""Tests of a fleet start servers and processes: all of them take long."""
+"""Servers that the tests of fleets share. All of these tests start servers or processes, and take long."""
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.fleet.postgres_servers import PostgresServer, a_postgres_server
+from tests.fleet.records import OPENED
 
 HERE = Path(__file__).parent
 
@@ -12,3 +15,18 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
+    """A PostgreSQL that tests share, each with a database of its own; a test that stops it starts it again."""
+    with a_postgres_server() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres: PostgresServer) -> Iterator[str]:
+    """The URL of an empty database; connections to it that the test has left open are closed."""
+    yield postgres.new_database()
+    while OPENED:
+        OPENED.pop().close()
