@@ -10,6 +10,8 @@ import nats
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 
+from interpose.handlers.nats_client import settle
+
 Behave = Callable[[Msg], Awaitable[None]]
 
 
@@ -57,7 +59,7 @@ class Responder:
             await self._behave(message)
 
         self.subscriptions.append(await client.subscribe(self._subject, queue=self._queue, cb=take))
-        await client.flush()
+        await settle(client)
         self._ready.set()
         await self._over.wait()
         await client.close()

@@ -23,7 +23,7 @@ from interpose.fleet.rings import Rings
 from interpose.fleet.rules import follow_rules
 from interpose.fleet.server_config import ServerFolder, ServerOptions
 from interpose.fleet.setup import create_all
-from interpose.handlers.nats_client import NatsOptions, NatsUnavailable, connect
+from interpose.handlers.nats_client import NatsOptions, NatsUnavailable, connect, settle
 
 pytestmark = pytest.mark.slow
 TEAMS = {"payments": ("one", "two"), "search": ("three",)}
@@ -63,7 +63,7 @@ class User:
         """Whether the server refuses a message on a subject."""
         before = len(self.violations)
         await self.client.publish(subject, data, reply=self.client.new_inbox())
-        await self.client.flush()
+        await settle(self.client)
         return await until(lambda: any("permissions violation" in text for text in self.violations[before:]), 0.3)
 
     async def hears(self, subject: str, act: Callable[[], Awaitable[Any]], seconds: float = 0.7) -> bool:
@@ -75,7 +75,7 @@ class User:
 
         await self.client.subscribe(subject, cb=note)
         with contextlib.suppress(NatsError):
-            await self.client.flush()
+            await settle(self.client)
         await act()
         return await until(lambda: heard, seconds)
 
@@ -314,7 +314,7 @@ def test_a_node_asks_a_worker_and_gets_its_answer(secured: Secured) -> None:
                 await message.respond(b"fine")
 
             await worker.client.subscribe("checks.licences", "workers", cb=serve)
-            await worker.client.flush()
+            await settle(worker.client)
 
             assert (await node.client.request("checks.licences", b"{}", timeout=5)).data == b"fine"
 

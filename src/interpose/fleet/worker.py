@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from ..config.fleet import FleetSettings
-from ..handlers.nats_client import connect
+from ..handlers.nats_client import connect, settle
 from ..handlers.nats_names import WORKER_HEADER, subject_of_worker
 from ..runtime.faults import log
 from .served import Response, ServedFunction, failure
@@ -67,7 +67,7 @@ class Worker:
                 self._subscriptions.append(
                     await client.subscribe(subject, queue=queue, cb=take, pending_bytes_limit=-1)
                 )
-        await client.flush()
+        await settle(client)
 
     async def stop(self) -> None:
         """Take no further request, answer those that are here, and close the connection."""

@@ -12,7 +12,7 @@ from ..records import Record
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
-__all__ = ["NatsOptions", "NatsUnavailable", "connect", "explain"]
+__all__ = ["NatsOptions", "NatsUnavailable", "connect", "explain", "settle"]
 
 _RECONNECT_WAIT = 1
 _CLOSING = 1.0
@@ -91,6 +91,15 @@ async def connect(
             raise
         raise NatsUnavailable(explain(error), where=options.shown, hint="see docs/fleet.md") from None
     return client
+
+
+async def settle(client: Client) -> None:
+    """Wait until the server has all that was sent, subscriptions included.
+
+    nats-py sends the first ping before what waits to be written, so only the answer to a second one says so.
+    """
+    await client.flush()
+    await client.flush()
 
 
 def _proof(options: NatsOptions) -> dict[str, Any]:
