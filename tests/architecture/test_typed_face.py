@@ -89,10 +89,12 @@ def test_the_options_that_there_are_pass(errors: dict[str, str]) -> None:
     assert {line: said for line, said in errors.items() if line in RIGHT and said} == {}
 
 
+@pytest.mark.slow
 def test_an_option_that_there_is_not_and_one_of_another_type_are_errors_that_name_it(errors: dict[str, str]) -> None:
     assert unnoticed(errors, WRONG) == []
 
 
+@pytest.mark.slow
 def test_so_are_those_of_a_session(errors: dict[str, str]) -> None:
     assert unnoticed(errors, WRONG_IN_A_SESSION) == []
 

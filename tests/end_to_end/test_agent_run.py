@@ -39,6 +39,7 @@ def results_of(project: Path) -> list[str]:
     return found
 
 
+@pytest.mark.slow
 def test_hooks_govern_the_tools_of_an_mcp_server(tmp_path: Path) -> None:
     hooks = Hooks()
     fired: list[tuple[str, str]] = []

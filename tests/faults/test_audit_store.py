@@ -364,6 +364,7 @@ def test_a_store_that_is_emptied_while_it_is_open_loses_nothing_that_comes_after
 # Others who write.
 
 
+@pytest.mark.slow
 def test_many_processes_write_one_store(path):
     program = """
         import sys
@@ -595,6 +596,7 @@ def test_of_a_record_that_is_too_long_the_texts_are_cut_with_their_length_and_ha
     assert is_intact(path)
 
 
+@pytest.mark.slow
 def test_a_record_of_very_many_small_things_is_cut_too(path):
     with Host(path) as host:
         host.fire(tool_input={f"k{n}": {f"j{m}": m for m in range(100)} for n in range(3000)}, other="kept")

@@ -92,6 +92,7 @@ class TestHooksThatMisbehaveEverywhere:
         assert play(hooks, whole_session, show=lambda text: None) == UNHARMED
 
     @both
+    @pytest.mark.slow
     def test_a_session_whose_hooks_hang_waits_for_each_and_goes_its_way(self, play: Any) -> None:
         hooks = Hooks()
         free = threading.Event()
@@ -145,6 +146,7 @@ class TestHooksThatMisbehaveEverywhere:
         assert play(hooks, scenario, default="ask") is False
 
     @both
+    @pytest.mark.slow
     def test_commands_of_a_session_leave_no_process(self, play: Any, tmp_path: Path) -> None:
         hooks = Hooks()
         pids = tmp_path / "pids"

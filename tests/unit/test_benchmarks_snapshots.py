@@ -118,6 +118,7 @@ def test_too_few_scripts_say_nothing_and_a_share_below_the_limit_is_a_problem():
     assert problem(many) == "only 94.5% run as in place"
 
 
+@pytest.mark.slow
 def test_hooks_of_a_project_are_compared_in_place_and_from_its_snapshot(tmp_path: Path):
     lines = [
         "sh .claude/hooks/good.sh",

@@ -252,6 +252,7 @@ def test_every_command_says_that_its_output_is_lost(recorded, tmp_path, redirect
     assert ended == dict.fromkeys(COMMAND_LINES, (told, 1))
 
 
+@pytest.mark.slow
 def test_a_command_whose_reader_goes_away_ends_without_a_word(recorded, tmp_path):
     ended = all_of(COMMAND_LINES, "| head -1", recorded, tmp_path)
 

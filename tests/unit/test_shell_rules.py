@@ -222,6 +222,7 @@ def seconds_to_judge(line: str, limit: float) -> float:
 
 
 @rows("part", HOSTILE)
+@pytest.mark.slow
 def test_no_line_takes_long(part: str) -> None:
     """What is read in linear time takes a fifth of this limit, what is read in quadratic time several times as long."""
     assert seconds_to_judge((part * 30_000)[:29_990], 1.5) < 1.5
