@@ -366,9 +366,11 @@ def test_a_connection_that_was_lost_is_made_again(tmp_path: Path, fire: Fire) ->
         without = fire(hooks)
         lost.start()
         with Responder(lost.url, answers(DENY)):
-            again = asked(fire, hooks)
+            again = eventually(lambda: fire(hooks).decision == "deny")
 
-    assert [first.decision, code(without), again.decision] == ["deny", "nats_unreachable", "deny"]
+    assert first.decision == "deny"
+    assert code(without) in ("nats_unreachable", "timeout")  # it may be sent before the end of the server is known
+    assert again
 
 
 def test_a_server_that_dies_while_a_worker_is_asked_is_no_silence(tmp_path: Path, fire: Fire) -> None:
