@@ -373,6 +373,32 @@ def test_a_connection_that_was_lost_is_made_again(tmp_path: Path, fire: Fire) ->
     assert again
 
 
+def test_a_connection_whose_end_is_not_told_is_made_again(
+    tmp_path: Path, fire: Fire, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The client may refuse to send before it tells that it is closed; nothing may wait for that by asking again."""
+    from interpose.handlers._nats_pool import _Connection
+
+    closed = threading.Event()
+
+    async def keep_quiet(self: _Connection, what: str) -> None:
+        if what == "closed":
+            closed.set()
+
+    monkeypatch.setattr(_Connection, "_changed", keep_quiet)
+    with a_nats_server(tmp_path) as lost:
+        hooks = asks(lost.url)
+        with Responder(lost.url, answers(DENY)):
+            first = fire(hooks)
+        lost.kill()
+        assert closed.wait(PATIENCE)
+        lost.start()
+        with Responder(lost.url, answers(DENY)), within(PATIENCE / 2):
+            again = asked(fire, hooks)
+
+    assert (first.decision, again.decision) == ("deny", "deny")
+
+
 def test_a_server_that_dies_while_a_worker_is_asked_is_no_silence(tmp_path: Path, fire: Fire) -> None:
     with a_nats_server(tmp_path) as dying:
 

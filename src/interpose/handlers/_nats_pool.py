@@ -217,7 +217,7 @@ class _Connection:
             await client.publish(to or request.subject, request.data, f"{self._inbox}.{asking.token}", headers)
         except Exception as error:
             if client.is_closed or not client.is_connected:
-                asking.fail(_Lost())
+                self._end()  # known here before the client tells it: no later request may take this connection
                 return
             raise HookFailed("nats_unreachable", f"the event could not be sent: {explain(error)}") from None
 
