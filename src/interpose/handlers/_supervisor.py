@@ -109,8 +109,8 @@ class Supervisor:
 
     def run(self, request: Request) -> None:
         """Start the hook, or report why it cannot be started."""
-        if self.buffer or any(what & select.POLLHUP for _, what in self.poll.poll(0)):
-            raise ConnectionResetError  # too late: the host has asked to end it, or has closed the connection
+        if self.buffer or self.poll.poll(0):
+            raise ConnectionResetError  # too late: the host has asked to end it, has closed the connection, or has ended
         step = "chdir"
         try:
             if request["cwd"]:
