@@ -257,7 +257,7 @@ def _unsigned(team: QuestionTeam, question: PostedQuestion) -> bytes:
 
 FORGED: dict[str, tuple[Any, str]] = {
     "not JSON": (lambda team, question: b"yes", "cannot be read"),
-    "no answer": (lambda team, question: b'{"state": "approved"}', "is not signed"),
+    "no answer": (lambda team, question: b'{"state": "approved"}', "is not an answer with a signature"),
     "not signed": (_unsigned, "a signature that does not fit"),
     "edited after it was signed": (_edited_after_signing, "a signature that does not fit"),
     "an unknown key": (lambda team, question: team.answer(question, team.mallory), "not one of the approvers"),

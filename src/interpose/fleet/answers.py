@@ -1,8 +1,7 @@
 """Answers to questions of a fleet, and the questions as their nodes post them.
 
-An answer is written as canonical JSON, and travels as that text with its signature, so that what is checked is what was
-signed, byte by byte. It names the team, the node and the question with the hash of its content: it counts for nothing
-else. A posted question has the text of its record, from which everybody makes that hash anew.
+An answer names the team, the node and the question with the hash of its content: it counts for nothing else. A posted
+question has the text of its record, from which every reader makes that hash anew.
 """
 
 from __future__ import annotations
@@ -19,7 +18,8 @@ from ..config.fleet import FleetSettings
 from ..errors import UsageError
 from ..records import Record, made_by
 from ..strict_json import BadJson, decode
-from .keys import PrivateKey, public_of, sign, verify
+from .keys import PrivateKey, public_of
+from .signed import SignedForm, json_object
 
 __all__ = [
     "BadAnswer",
@@ -33,13 +33,13 @@ __all__ = [
     "sign_answer",
 ]  # fmt: skip
 
-_DOMAIN = "answer to a question"
 _LONGEST = 1024 * 1024
 _LONGEST_REASON = 2000
 _LONGEST_WHO = 200
 _LONGEST_FATE = 20_000
 """Bytes that are left for what becomes of a question."""
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_DIGEST = re.compile(r"[0-9a-f]{64}")
 _ID = re.compile(r"[0-9a-z]{4}-[0-9a-z]{4}")
 _CLOCKS = 120.0
 """Seconds by which clocks may differ: a node that has not said that a question has expired may still wait."""
@@ -96,24 +96,22 @@ class SignedAnswer(Record):
         return f"{self.name or self.answer.key} ({at})" if at else self.name or self.answer.key
 
 
-_TYPES: Mapping[str, type] = {
-    "team": str, "node": str, "question": str, "digest": str, "state": str, "reason": str, "remembered": str,
-    "input": object, "user": str, "terminal": str, "host": str, "time": float, "key": str,
-}  # fmt: skip
-
-
-def _written(answer: GivenAnswer) -> str:
-    return json.dumps({name: getattr(answer, name) for name in _TYPES}, sort_keys=True, separators=(",", ":"))
+_FORM = SignedForm(
+    name="an answer", domain="answer to a question", longest=_LONGEST, error=BadAnswer,
+    types={
+        "team": str, "node": str, "question": str, "digest": str, "state": str, "reason": str, "remembered": str,
+        "input": object, "user": str, "terminal": str, "host": str, "time": float, "key": str,
+    },
+)  # fmt: skip
 
 
 def sign_answer(answer: GivenAnswer, key: PrivateKey) -> tuple[bytes, str]:
     """Return an answer as it is stored, and its signature; raise UsageError if it could not be read."""
     if answer.key != public_of(key):
         raise ValueError("an answer names the key that signs it")
-    text = _written(answer)
+    text = _FORM.write(answer)
     _parsed(text)
-    signature = sign(key, _DOMAIN, text.encode())
-    return json.dumps({"answer": text, "signature": signature}).encode(), signature
+    return _FORM.sign(text, key)
 
 
 def read_answer(stored: bytes, settings: FleetSettings, *, node: str, known: bool = True) -> SignedAnswer:
@@ -121,14 +119,13 @@ def read_answer(stored: bytes, settings: FleetSettings, *, node: str, known: boo
 
     With ``known`` the key has to be one of the approvers. What question it answers is not looked at.
     """
-    text, signature = _envelope(stored)
+    text, signature = _FORM.open(stored)
     answer = _parsed(text)
     names = {key: name for name, key in settings.approvers}
     if known and answer.key not in names:
         raise BadAnswer(f"is signed by a key that is not one of the approvers: {answer.key}",
                         hint="approvers: of the node's own configuration names the keys")  # fmt: skip
-    if not verify(answer.key, _DOMAIN, text.encode(), signature):
-        raise BadAnswer("has a signature that does not fit")
+    _FORM.verify(answer.key, text, signature)
     if answer.team != settings.team:
         raise BadAnswer(f"is for the team {answer.team}, not for {settings.team}")
     if answer.node != node:
@@ -136,48 +133,16 @@ def read_answer(stored: bytes, settings: FleetSettings, *, node: str, known: boo
     return SignedAnswer(answer=answer, signature=signature, name=names.get(answer.key, ""))
 
 
-def _envelope(stored: bytes) -> tuple[str, str]:
-    found = _decoded(stored, BadAnswer)
-    if set(found) != {"answer", "signature"}:
-        raise BadAnswer("is not signed")
-    text, signature = found["answer"], found["signature"]
-    if not isinstance(text, str) or not isinstance(signature, str) or not text.isascii():
-        raise BadAnswer("is not signed")
-    return text, signature
-
-
 def _parsed(text: str) -> GivenAnswer:
-    found = _decoded(text.encode(), BadAnswer)
-    if set(found) != set(_TYPES):
-        raise BadAnswer("does not have the parts of an answer; another version of Interpose may have written it")
-    for name, kind in _TYPES.items():
-        if kind is not object and type(found[name]) is not kind:
-            raise BadAnswer(f"its {name} cannot be read")
-    answer = GivenAnswer(**found)
-    good = {
+    answer = GivenAnswer(**_FORM.parse(text))
+    _FORM.require(answer, text, {
         "team": _TOKEN.fullmatch(answer.team), "node": _TOKEN.fullmatch(answer.node),
-        "question": _ID.fullmatch(answer.question), "digest": re.fullmatch("[0-9a-f]{64}", answer.digest),
+        "question": _ID.fullmatch(answer.question), "digest": _DIGEST.fullmatch(answer.digest),
         "state": answer.state in ("approved", "refused"), "remembered": answer.remembered in ("", "session"),
         "reason": len(answer.reason) <= _LONGEST_REASON,
         "user": max(map(len, (answer.user, answer.terminal, answer.host))) <= _LONGEST_WHO,
-    }  # fmt: skip
-    if wrong := [name for name, is_good in good.items() if not is_good]:
-        raise BadAnswer(f"its {' and '.join(wrong)} cannot be")
-    if _written(answer) != text:
-        raise BadAnswer("is not written as answers are")
+    })  # fmt: skip
     return answer
-
-
-def _decoded(data: bytes, bad: type[UsageError]) -> dict[str, Any]:
-    if len(data) > _LONGEST:
-        raise bad(f"has more than {_LONGEST:,} bytes")
-    try:
-        found = decode(data)
-    except BadJson as error:
-        raise bad(f"cannot be read: {error}") from None
-    if not isinstance(found, dict):
-        raise bad("is not a JSON object")
-    return found
 
 
 class PostedQuestion(Record):
@@ -272,7 +237,7 @@ def posted(
 
 def read_posted(stored: bytes, *, team: str, key: str) -> PostedQuestion:
     """Return a posted question; raise BadQuestion if it cannot be read, or claims another place than its own."""
-    found = _decoded(stored, BadQuestion)
+    found = json_object(stored, _LONGEST, BadQuestion)
     ignored = found.pop("ignored", None)
     if set(found) != set(_PARTS):
         raise BadQuestion("does not have the parts of a question", where=key)
