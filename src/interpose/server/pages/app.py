@@ -20,7 +20,7 @@ from ...errors import InterposeError, UsageError
 from ...questions import answer_question
 from . import views
 from .access import Access, Browser
-from .asked import KeptFiles, Missing, id_of, number_of, place_after, record_of
+from .asked import KeptFiles, Missing, answer_in, id_of, number_of, place_after, record_of
 from .compare import Comparisons
 from .elsewhere import ElsewherePages, QuestionsElsewhere
 from .guard import Guard
@@ -191,23 +191,11 @@ class Pages:
             asked = reader.question(wanted)
         if asked is None:
             raise Missing(f"there is no question {wanted}")
-        if form.get("digest") != asked.digest:
-            return self._question(
-                request, wanted, "the question was not the one that you were shown: read it again", 409
-            )
-        verdict = form.get("answer", "")
-        edited = None
         try:
-            if verdict == "edit":
-                edited = _edited(form.get("input", ""))
-            elif verdict not in ("allow", "session", "deny"):
-                raise UsageError("say allow, session, deny or edit")  # noqa: TRY301 - shown like those of the answer
+            given = answer_in(form, asked.digest)
             who = self._whose(request)
             late = asked.answer is not None
-            found = answer_question(
-                self._store, asked, approved=verdict != "deny", who=who, tool_input=edited,
-                remembered="session" if verdict == "session" else "", reason=form.get("reason", "").strip()[:2000],
-            )  # fmt: skip
+            found = answer_question(self._store, asked, who=who, **given)
         except (UsageError, StoreDown) as error:
             return self._question(request, wanted, str(error), 409)
         ours = found.answer is not None and not late and found.answer.body.get("page") == who["page"]
@@ -368,13 +356,6 @@ class Pages:
 
 
 _FILTERS = ("q", "tool", "agent", "decision", "hook", "session", "event", "node", "since")
-
-
-def _edited(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the edited input is not JSON: {error}") from None
 
 
 def _problems(pages: Pages) -> dict[Any, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode
 
@@ -9,7 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.staticfiles import StaticFiles
 
-__all__ = ["KeptFiles", "Missing", "id_of", "number_of", "place_after", "record_of"]
+from ...errors import UsageError
+
+__all__ = ["KeptFiles", "Missing", "answer_in", "id_of", "number_of", "place_after", "record_of"]
 
 
 class Missing(Exception):
@@ -53,3 +57,18 @@ def record_of(request: Request) -> int:
     if number >= 1 << 63:
         raise Missing("there is no event with a number of so many digits")
     return number
+
+
+def answer_in(form: Mapping[str, str], digest: str) -> dict[str, Any]:
+    """Return the answer that a form gives to the question with this hash; raise UsageError if it gives none."""
+    if form.get("digest") != digest:
+        raise UsageError("the question was not the one that you were shown: read it again")
+    verdict = form.get("answer", "")
+    if verdict not in ("allow", "session", "deny", "edit"):
+        raise UsageError("say allow, session, deny or edit")
+    try:
+        edited = json.loads(form.get("input", "")) if verdict == "edit" else None
+    except (ValueError, RecursionError) as error:
+        raise UsageError(f"the edited input is not JSON: {error}") from None
+    return {"approved": verdict != "deny", "remembered": "session" if verdict == "session" else "",
+            "reason": form.get("reason", "").strip()[:2000], "tool_input": edited}  # fmt: skip

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
@@ -12,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from ...audit.questions import StoredQuestion, read_id
 from ...errors import UsageError
 from ...records import Record
+from .asked import answer_in
 from .views import question_view
 
 __all__ = ["ElsewherePages", "QuestionElsewhere", "QuestionsElsewhere"]
@@ -118,26 +118,10 @@ class ElsewherePages:
             found = self._find(request)
             if found is None:
                 return self._question(request, "")
-            if form.get("digest") != found.question.digest:
-                text = "the question was not the one that you were shown: read it again"
-                return self._question(request, text, 409)
-            verdict = form.get("answer", "")
-            if verdict not in ("allow", "session", "deny", "edit"):
-                raise UsageError("say allow, session, deny or edit")  # noqa: TRY301 - shown like those of the answer
-            how, other = self._elsewhere.answer(
-                found, approved=verdict != "deny", who=self._whose(request),
-                remembered="session" if verdict == "session" else "", reason=form.get("reason", "").strip()[:2000],
-                tool_input=_edited(form.get("input", "")) if verdict == "edit" else None,
-            )  # fmt: skip
+            given = answer_in(form, found.question.digest)
+            how, other = self._elsewhere.answer(found, who=self._whose(request), **given)
         except UsageError as error:
             return self._question(request, str(error), 409)
         if request.headers.get("accept", "").startswith("application/json"):
             return JSONResponse({"how": how, "other": other})
         return self._back(f"/elsewhere/{found.node}/{found.question.id}?said={how}")
-
-
-def _edited(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise UsageError(f"the edited input is not JSON: {error}") from None

@@ -125,7 +125,8 @@ def question_view(question: StoredQuestion, *, whole: bool = False) -> dict[str,
         **found, "asked_by": question.asked_by, "text": text[:4000] if cut else text,
         "fields": [{"name": "", "text": text[:4000]}] if cut else _fields(question.input),
         "hidden": len(text) - 4000 if cut else 0, "characters": len(text),
-        "person": question.answer.person if question.answer is not None else "",
+        "person": question.answer.person if question.answer is not None else "", "node": "", "ignored": "",
+        "href": f"/questions/{question.id}",
     }  # fmt: skip
 
 
