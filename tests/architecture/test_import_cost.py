@@ -2,6 +2,9 @@
 
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 # What the interpreter loads on its own, before our import, is not ours.
 REPORT_NEW_MODULES = """
@@ -9,6 +12,15 @@ import sys
 before = set(sys.modules)
 {statement}
 print(*sorted({{name.partition(".")[0] for name in set(sys.modules) - before}}))
+"""
+REPORT_AFTER_PRELOAD = """
+import sys
+from interpose.cli import main
+from interpose.cli.serve import preload
+preload()
+before = set(sys.modules)
+main({fire})
+print(*sorted(name for name in set(sys.modules) - before if name.startswith("interpose")))
 """
 
 
@@ -21,7 +33,17 @@ def packages_loaded_by(statement: str) -> set[str]:
         check=False,
     )
     assert report.returncode == 0, report.stderr
-    return set(report.stdout.split())
+    return set(report.stdout.splitlines()[-1].split())
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    (tmp_path / "hooks.yaml").write_text("hooks:\n  PreToolUse:\n    - {matcher: Bash, command: 'true'}\n")
+    (tmp_path / "python.yaml").write_text("hooks:\n  PreToolUse:\n    - {matcher: Bash, handler: own.look}\n")
+    (tmp_path / "own.py").write_text("def look(event):\n    return None\n")
+    return tmp_path
 
 
 def test_importing_the_public_names_loads_no_third_party_package() -> None:
@@ -29,3 +51,33 @@ def test_importing_the_public_names_loads_no_third_party_package() -> None:
 
     assert "interpose" in loaded
     assert loaded - sys.stdlib_module_names == {"interpose"}
+
+
+HEAVY = {"ast", "asyncio", "dataclasses", "dis", "inspect", "logging", "pathlib", "rich", "tokenize", "typer", "yaml"}
+"""Each takes milliseconds to load, where a whole ``interpose fire`` takes some tens."""
+
+
+def test_firing_an_event_at_a_command_loads_nothing_that_takes_long(home: Path) -> None:
+    fire = ["fire", "PreToolUse", "--tool", "Bash", "--config", str(home / "hooks.yaml")]
+    statement = f"from interpose.cli import main; main({fire})"
+
+    packages_loaded_by(statement)  # parses the file, and keeps what it says
+    loaded = packages_loaded_by(statement)
+
+    assert "interpose" in loaded
+    assert not loaded & HEAVY
+
+
+@pytest.mark.parametrize("file", ["hooks.yaml", "python.yaml"])
+@pytest.mark.parametrize("reply", ["native", "claude", "codex"])
+def test_an_engine_process_has_loaded_what_an_event_needs(file: str, reply: str, home: Path) -> None:
+    """It would be loaded again in every engine process, and looked at again at every event."""
+    event = '{"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}}'
+    fire = ["fire", "--reply", reply, "--config", str(home / file)]
+    report = subprocess.run(
+        [sys.executable, "-c", REPORT_AFTER_PRELOAD.format(fire=fire)],
+        input=event, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert report.returncode == 0, report.stderr
+    assert report.stdout.splitlines()[-1].split() == []

@@ -172,14 +172,17 @@ def _front(http: str, public: bool, log: Callable[[dict[str, Any]], None] | None
 def preload() -> None:
     """Load everything that firing an event may need."""
     from importlib import import_module
+    from pkgutil import walk_packages
 
+    from .. import config, dialects, handlers
     from ..policies.table import POLICIES, find_policy
+    from . import fire
 
-    for name in ("fire", "render.outcome"):
-        import_module(f"{__package__}.{name}")
-    for name in ("audit.store", "audit.sqlite.database", "config.reload", "config.yaml_text", "config.session_projects",
-                 "dialects.reply", "handlers.isolated", "scripts", "session"):  # fmt: skip
-        import_module(f"{__package__.rpartition('.')[0]}.{name}")
+    for package in (config, dialects, fire, handlers):
+        for module in walk_packages(package.__path__, f"{package.__name__}."):
+            import_module(module.name)
+    for name in ("attach.watch", "audit.store", "audit.sqlite.database", "cli.render.outcome", "scripts", "session"):
+        import_module(f"interpose.{name}")
     for name in POLICIES:
         find_policy(name)
 

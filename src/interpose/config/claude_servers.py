@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import ConfigError, InterposeError, Problem, UsageError
-from ..handlers.mcp_servers import servers_of
 from ..strict_json import BadJson, decode
 from .files import read as read_file
 
@@ -79,6 +78,8 @@ def servers_named(
         except (InterposeError, BadJson, OSError):
             continue
         try:
+            from ..handlers.mcp_servers import servers_of
+
             return servers_of({"mcpServers": {name: entry}}, part, None)
         except UsageError as error:
             return {name: str(error)}

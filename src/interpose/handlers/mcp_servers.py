@@ -9,31 +9,34 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, TypeAlias
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 __all__ = ["HttpServer", "McpServer", "StdioServer", "filled_in", "read_servers", "servers_of"]
 
 
-@dataclass(frozen=True)
-class StdioServer:
+_NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class StdioServer(NamedTuple):
     """A server that is a program; it gets a few variables of our environment, and those given here."""
 
     command: str
     args: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = _NOTHING
     cwd: str | None = None
 
 
-@dataclass(frozen=True)
-class HttpServer:
+class HttpServer(NamedTuple):
     """A server at a URL (streamable HTTP)."""
 
     url: str
-    headers: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = _NOTHING
 
 
 McpServer: TypeAlias = StdioServer | HttpServer

@@ -27,14 +27,13 @@ import threading
 import time
 from array import array
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 from ..runtime.forks import after_fork
 
 __all__ = ["Frame", "SupervisorConnection", "SupervisorPool", "framed", "pool", "why_unavailable"]
 
-PROGRAM = str(Path(__file__).with_name("_supervisor.py"))
+PROGRAM = os.path.join(os.path.dirname(__file__), "_supervisor.py")
 NAMESPACE_BIT = 1 << 31
 MOST_IDLE = 16  # as many as commands run at a time, so that a burst does not start and end them
 FEW_IDLE = 4  # these stay
@@ -278,7 +277,8 @@ def _end_session(pid: int) -> None:
         found = False
         for name in filter(str.isdigit, os.listdir("/proc")):
             try:
-                status = Path(f"/proc/{name}/stat").read_bytes()
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    status = file.read()
                 state, _, _, session = status[status.rindex(b")") + 2 :].split()[:4]
                 if int(session) == pid != int(name) and state not in {b"Z", b"X"}:
                     os.kill(int(name), signal.SIGKILL)
