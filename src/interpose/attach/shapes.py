@@ -7,6 +7,7 @@ Every shape edits text and nothing else. ``write`` returns the new text and what
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
@@ -46,7 +47,7 @@ class Shape(Protocol):
         """Return why the agent may not read this file."""
 
 
-class _ByLines:
+class _ByLines(ABC):
     """What shapes share whose files are wholly ours: an entry is there if its line is."""
 
     is_own = True
@@ -56,9 +57,9 @@ class _ByLines:
         found = self.lines(text, where)
         return [entry.name for entry in entries if found.get(entry.name) != entry.command]
 
+    @abstractmethod
     def lines(self, text: str, where: str) -> dict[str, str]:
         """Return our lines that are there."""
-        raise NotImplementedError
 
     def doubts(self, text: str, where: str) -> list[str]:
         """Return nothing: the file is ours."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 
 from ..records import Record, made_by
 from .agents import registered_agents, stat_of
@@ -46,7 +46,7 @@ class Process(Record):
     """The environment that it was started with."""
 
 
-class Processes:
+class Processes(ABC):
     """What the judgement needs to know; a system that can be read is a subclass."""
 
     own: int
@@ -56,21 +56,21 @@ class Processes:
     has_own_users: bool = False
     """Whether this is a user namespace, in which any user can play root."""
 
+    @abstractmethod
     def get(self, pid: int) -> Process | None:
         """Return a process; None if it is not there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def holders(self, terminal: str) -> list[Process] | None:
         """Return the processes that hold the other end of a terminal; None if the system does not say."""
-        raise NotImplementedError
 
+    @abstractmethod
     def clients(self, server: Process, terminal: str) -> list[Process]:
         """Return the clients of a multiplexer through which the person sees a terminal and has just typed."""
-        raise NotImplementedError
 
+    @abstractmethod
     def is_connected(self, client: tuple[str, str], server: tuple[str, str]) -> bool:
         """Return whether another machine is connected to a server of this one; each end is an address and a port."""
-        raise NotImplementedError
 
     def chain(self, process: Process) -> Iterator[Process]:
         """Return a process and those above it."""
@@ -94,14 +94,19 @@ class _System(Processes):
 
     def __init__(self) -> None:
         self.own, self.agents = os.getpid(), registered_agents()
-        self.get = lru_cache(maxsize=None)(self._read)  # type: ignore[method-assign]
+        self._known: dict[int, Process | None] = {}
 
-    def _read(self, pid: int) -> Process | None:
-        raise NotImplementedError
+    def get(self, pid: int) -> Process | None:
+        if pid not in self._known:
+            self._known[pid] = self._read(pid)
+        return self._known[pid]
 
+    @abstractmethod
+    def _read(self, pid: int) -> Process | None: ...
+
+    @abstractmethod
     def all(self) -> Iterator[Process]:
         """Return every process that can be read."""
-        raise NotImplementedError
 
     def clients(self, server: Process, terminal: str) -> list[Process]:
         if os.path.basename(server.program) == "tmux":

@@ -8,6 +8,7 @@ type in a payload comes from an agent, and the model chooses most of them.
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,7 +53,7 @@ class Wish(NamedTuple):
     interrupt: bool = False
 
 
-class BaseDialect:
+class BaseDialect(ABC):
     """The dialect of one agent; ``AgentDialect`` says what each part is for."""
 
     NAME = ""
@@ -191,13 +192,13 @@ class BaseDialect:
             return self._answer(own, Wish(result=why), [])
         return HookOutput("", why + "\n", 1)
 
+    @abstractmethod
     def say(self, name: str, wish: Wish) -> dict[str, Any] | None:
         """Return the JSON object that says what the agent can do at an event; None says nothing."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         """Return what the agent does when the program of a hook has ended so."""
-        raise NotImplementedError
 
     def input_for(self, event: AgentEvent, new: Mapping[str, Any]) -> dict[str, Any] | None:
         """Return a rewritten input in the agent's words; None if it cannot be put so."""

@@ -17,7 +17,7 @@ from ...strict_json import encode
 from ..claude.answers import OUTPUTS
 from ..claude.reply import write_reply
 from . import predictions as then
-from .base import BaseDialect, hook_specific
+from .base import BaseDialect, Wish, hook_specific
 from .exchange import AgentEvent, HookOutput
 from .predictions import object_in, specific, text_in
 
@@ -72,6 +72,9 @@ class Claude(BaseDialect):
             deny = {"behavior": "deny", "message": f"Interpose could not decide: {why}"}
             text = encode(hook_specific(row.name, decision=deny)).decode("ascii")
         return HookOutput(text, why + "\n", 1 if row is not None and row.claude.exit2 == "keep going" else 2)
+
+    def say(self, name: str, wish: Wish) -> None:
+        """Say nothing here: ``write_answer`` and ``write_failure`` write the whole answer."""
 
     def predict(self, name: str, ended: HookExit, version: str = "") -> Prediction:
         """Return what Claude Code does, as the Claude dialect reads an answer."""

@@ -7,6 +7,7 @@ rule refused it, or a person refused it. The formats are not documented, so unkn
 from __future__ import annotations
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,7 +38,7 @@ class Fate(NamedTuple):
 Read = Recorded | Fate
 
 
-class TranscriptReader:
+class TranscriptReader(ABC):
     """Makes events from the entries of one transcript, in order. ``take`` is what a format brings."""
 
     AGENT: ClassVar[str] = ""
@@ -67,14 +68,14 @@ class TranscriptReader:
         """What the agent calls the session: its title, else the first prompt."""
         return " ".join((self.title or self.prompt).split())[:_LONGEST_NAME]
 
+    @abstractmethod
     def take(self, entry: Mapping[str, Any]) -> Iterator[Read]:
         """Yield what an entry says. A resumed session repeats entries of the session before."""
-        raise NotImplementedError
 
     @classmethod
+    @abstractmethod
     def knows(cls, entry: Mapping[str, Any]) -> bool:
         """Say whether an entry is one of this format."""
-        raise NotImplementedError
 
     # For the formats.
 
