@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 import typer
 
@@ -16,7 +16,7 @@ from ..person.identity import this_person
 from ..questions import answer_question
 from ..session.answers import Question
 from . import options
-from .audit_store import Store, open_writer
+from .audit_store import NamedStore, names_store
 from .questions import Id, check_fleet_options, find_question
 from .render import flat, paint
 from .render.question import question_lines
@@ -34,17 +34,16 @@ Session = Annotated[
 ]
 
 
+@names_store
 def approve(
+    *,
     id: Id,
     session: Session = False,
     reason: Reason = "",
     fleet: options.Fleet = False,
     node: options.FleetNode = "",
     key: options.FleetKey = None,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """The call runs. If the question has an answer already, that one counts, and you are told.
@@ -56,23 +55,20 @@ def approve(
 
     Example: interpose approve k7mq-2xtd --session
     """
-    remembered = "session" if session else ""
     check_fleet_options(fleet, node, key)
-    if fleet:
-        return _answer_in_fleet(id, True, remembered, reason, node, key, config, as_json)
-    return _answer(id, True, remembered, reason, store, config, dialect, cwd, as_json)
+    answer = _Given(True, "session" if session else "", reason)
+    return _answer_in_fleet(id, answer, node, key, store, as_json) if fleet else _answer(id, answer, store, as_json)
 
 
+@names_store
 def refuse(
+    *,
     id: Id,
     reason: Reason = "",
     fleet: options.Fleet = False,
     node: options.FleetNode = "",
     key: options.FleetKey = None,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """The call is denied. If the question has an answer already, that one counts, and you are told.
@@ -85,37 +81,35 @@ def refuse(
     Example: interpose refuse k7mq-2xtd --reason 'not on a Friday'
     """
     check_fleet_options(fleet, node, key)
-    if fleet:
-        return _answer_in_fleet(id, False, "", reason, node, key, config, as_json)
-    return _answer(id, False, "", reason, store, config, dialect, cwd, as_json)
+    answer = _Given(False, "", reason)
+    return _answer_in_fleet(id, answer, node, key, store, as_json) if fleet else _answer(id, answer, store, as_json)
 
 
-def _answer_in_fleet(
-    id: str, approved: bool, remembered: str, reason: str, node: str, key: str | None, config: list[str] | None,
-    as_json: bool,
-) -> int:  # fmt: skip
+class _Given(NamedTuple):
+    """What a person answers."""
+
+    approved: bool
+    remembered: str
+    """``session``, or nothing."""
+    reason: str
+
+
+def _answer_in_fleet(id: str, answer: _Given, node: str, key: str | None, store: NamedStore, as_json: bool) -> int:
     from .fleet.questions import answer_of_fleet
 
-    return answer_of_fleet(
-        id, config, approved=approved, node=node, key=key, reason=reason, remembered=remembered, as_json=as_json
-    )
+    return answer_of_fleet(id, store.files, **answer._asdict(), node=node, key=key, as_json=as_json)
 
 
-def _answer(
-    id: str, approved: bool, remembered: str, reason: str, store: str | None, config: list[str] | None,
-    dialect: str | None, cwd: str | None, as_json: bool,
-) -> int:  # fmt: skip
-    require_person("approving a call" if approved else "refusing a call")
-    with open_writer(store, config, dialect, cwd) as writer:
+def _answer(id: str, answer: _Given, store: NamedStore, as_json: bool) -> int:
+    require_person("approving a call" if answer.approved else "refusing a call")
+    with store.open_writer() as writer:
         with writer.read() as reader:
             asked = find_question(reader, id)
         try:
-            found = answer_question(
-                writer, asked, approved=approved, who=this_person(), remembered=remembered, reason=reason
-            )
+            found = answer_question(writer, asked, **answer._asdict(), who=this_person())
         except StoreDown as error:
             raise UsageError(f"the answer could not be written: {error}") from None
-    wanted = "approved" if approved else "refused"
+    wanted = "approved" if answer.approved else "refused"
     is_late = asked.answer is not None or not _is_ours(found)
     if as_json:
         print(json.dumps({**found.to_dict(), "late": is_late}))

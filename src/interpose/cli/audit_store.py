@@ -20,9 +20,11 @@ from ..config.audit import default_path
 from ..config.load import Source, find_sources, load_sources
 from ..errors import UsageError
 from ..events import TABLE
+from . import options
 from .loading import change_directory, current_directory
+from .options import group
 
-__all__ = ["AuditPlace", "Since", "Store", "find_store", "open_reader", "open_writer", "parse_since"]
+__all__ = ["AuditPlace", "NamedStore", "Since", "Store", "names_store", "parse_since"]
 
 Store = Annotated[
     str | None,
@@ -51,66 +53,88 @@ class AuditPlace(NamedTuple):
     """All options of the store, if the configuration names it."""
 
 
-def find_store(store: str | None, config: list[str] | None, dialect: str | None, cwd: str | None) -> AuditPlace:
-    """Return the store: the named one, else the configuration's, else the user's own.
+class NamedStore:
+    """The store that the options of a command name. Its paths are relative to the directory of the caller."""
 
-    The configuration is only read: no hook is armed and no store is created.
-    """
-    if store is not None and is_url(store):
-        change_directory(cwd)
-        return AuditPlace(store)
-    named = os.path.abspath(store) if store is not None else None
-    files = [os.path.abspath(path) for path in config or ()]
-    change_directory(cwd)
-    sources = [Source(path, "code", dialect) for path in files] or find_sources(current_directory(), dialect)
-    audit = load_sources(TABLE, sources, lines=False).audit
-    if audit is None:
-        return AuditPlace(named or default_path())
-    found = AuditPlace(str(audit["path"]), audit.get("key"), audit.get("anchor"), audit)
-    if named is None or os.path.realpath(named) == os.path.realpath(found.path):
-        return found
-    return AuditPlace(named)
+    def __init__(
+        self,
+        store: str | None = None,
+        config: list[str] | None = None,
+        dialect: str | None = None,
+        cwd: str | None = None,
+    ) -> None:
+        self.named = store if store is None or is_url(store) else os.path.abspath(store)
+        self.files = [os.path.abspath(path) for path in config or ()]
+        self.dialect = dialect
+        self._cwd = cwd
+
+    @property
+    def is_of_fleet(self) -> bool:
+        """Whether it is the record of a fleet, which is only read."""
+        return self.named is not None and is_url(self.named)
+
+    def change_directory(self) -> None:
+        """Change into the directory of ``--cwd``, once."""
+        change_directory(self._cwd)
+        self._cwd = None
+
+    def find(self) -> AuditPlace:
+        """Return the store: the named one, else the configuration's, else the user's own.
+
+        The configuration is only read: no hook is armed and no store is created.
+        """
+        self.change_directory()
+        if self.named is not None and self.is_of_fleet:
+            return AuditPlace(self.named)
+        named, dialect = self.named, self.dialect
+        sources = [Source(path, "code", dialect) for path in self.files] or find_sources(current_directory(), dialect)
+        audit = load_sources(TABLE, sources, lines=False).audit
+        if audit is None:
+            return AuditPlace(named or default_path())
+        found = AuditPlace(str(audit["path"]), audit.get("key"), audit.get("anchor"), audit)
+        if named is None or os.path.realpath(named) == os.path.realpath(found.path):
+            return found
+        return AuditPlace(named)
+
+    @contextmanager
+    def open_reader(self) -> Iterator[StoreReader]:
+        """Open the store; raise UsageError if it does not exist or cannot be read."""
+        self.change_directory()
+        path = self.named or self.find().path  # a named one can be read beside a configuration that cannot
+        if self.named is None and not os.path.exists(path):
+            hint = "add `audit: {path: audit.db}` to the configuration to record every firing"
+            if path != default_path():
+                hint = "the configuration names it, and the first firing creates it"
+            raise UsageError(f"nothing is recorded: there is no audit store at {path}", hint=f"{hint}; or use --store")
+        with open_store(path) as reader:
+            yield reader
+
+    @contextmanager
+    def open_writer(self) -> Iterator[AuditStore]:
+        """Open the store to write to it, with the key and the redaction that the configuration names for it.
+
+        Raises UsageError if there is none: it is not created here.
+        """
+        place = self.find()
+        if is_url(place.path):
+            raise UsageError("the record of a fleet is only read", where=shown_url(place.path),
+                             hint="a question is answered at its node, or with --fleet")  # fmt: skip
+        if not os.path.exists(place.path):
+            raise UsageError(f"nothing is recorded: there is no audit store at {place.path}",
+                             hint="--store names another")  # fmt: skip
+        writer = configured_store({**place.options, "path": place.path})
+        try:
+            yield writer
+        finally:
+            writer.close()
 
 
-@contextmanager
-def open_reader(
-    store: str | None, config: list[str] | None = None, dialect: str | None = None, cwd: str | None = None
-) -> Iterator[StoreReader]:
-    """Open the store; raise UsageError if it does not exist or cannot be read."""
-    if store is not None:  # it can be read beside a configuration that cannot
-        path = store if is_url(store) else os.path.abspath(store)
-        change_directory(cwd)
-    else:
-        path = find_store(None, config, dialect, cwd).path
-    if store is None and not os.path.exists(path):
-        hint = "add `audit: {path: audit.db}` to the configuration to record every firing"
-        if path != default_path():
-            hint = "the configuration names it, and the first firing creates it"
-        raise UsageError(f"nothing is recorded: there is no audit store at {path}", hint=f"{hint}; or use --store")
-    with open_store(path) as reader:
-        yield reader
-
-
-@contextmanager
-def open_writer(
-    store: str | None, config: list[str] | None = None, dialect: str | None = None, cwd: str | None = None
-) -> Iterator[AuditStore]:
-    """Open the store to write to it, with the key and the redaction that the configuration names for it.
-
-    Raises UsageError if there is none: it is not created here.
-    """
-    place = find_store(store, config, dialect, cwd)
-    if is_url(place.path):
-        raise UsageError("the record of a fleet is only read", where=shown_url(place.path),
-                         hint="a question is answered at its node, or with --fleet")  # fmt: skip
-    if not os.path.exists(place.path):
-        raise UsageError(f"nothing is recorded: there is no audit store at {place.path}",
-                         hint="--store names another")  # fmt: skip
-    writer = configured_store({**place.options, "path": place.path})
-    try:
-        yield writer
-    finally:
-        writer.close()
+names_store = group(
+    "store",
+    {"store": Store, "config": options.Config, "dialect": options.Dialect, "cwd": options.Cwd},
+    NamedStore,
+)
+"""Gives a command the options that name a store, in the place of its parameter ``store``."""
 
 
 def parse_since(since: str | None) -> float | None:

@@ -14,7 +14,7 @@ from ..hooks import Hooks
 from ..lint.executables import isolation_of
 from ..model import Hook
 from . import options
-from .audit_store import Store, open_reader
+from .audit_store import NamedStore, Store
 from .engine import deadline, error_policy, is_guard, order_of
 from .loading import files_of, load_hooks
 from .render import cut, flat, print_error, print_problem, short_path, time_since
@@ -68,7 +68,7 @@ def _fired(hooks: Hooks, store: str | None) -> Mapping[tuple[str, str], float] |
     if path is None or (store is None and not os.path.exists(path)):
         return None
     try:
-        with open_reader(path) as reader:
+        with NamedStore(path).open_reader() as reader:
             return reader.last_fired() if reader.last_id() else None
     except InterposeError as error:
         if store is not None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import functools
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
 
 import typer
 
 __all__ = [
     "Agent", "AsJson", "Config", "Cwd", "Dialect", "Event", "Fields", "Fleet", "FleetKey", "FleetNode", "Input", "Line",
-    "Policies", "Tool", "ToolInput",
+    "Policies", "Tool", "ToolInput", "group",
 ]  # fmt: skip
 
 _WHERE = "Which configuration"
@@ -96,3 +99,40 @@ Policies = Annotated[
         help="With --line: show what every policy says, also those that are not switched on.",
     ),
 ]  # fmt: skip
+
+
+def group(
+    parameter: str, options: Mapping[str, Any], make: Callable[..., Any]
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command these options in the place of one parameter, which gets what ``make`` makes of them.
+
+    An option may also stand before the subcommand, if the command above has it too.
+    """
+
+    def decorate(command: Callable[..., int]) -> Callable[..., int]:
+        given = inspect.signature(command, eval_str=True).parameters.values()
+        own = next((one.name for one in given if one.annotation is typer.Context), None)
+        context = own or "context"
+
+        @functools.wraps(command)
+        def run(**values: Any) -> int:
+            parent = (values[context] if own else values.pop(context)).parent
+            above = parent.params if parent is not None else {}
+            said = {name: values.pop(name) or above.get(name) for name in options}
+            return command(**values, **{parameter: make(**said)})
+
+        parameters = [] if own else [_parameter(context, typer.Context, inspect.Parameter.empty)]
+        for one in given:
+            if one.name == parameter:
+                parameters += [_parameter(name, option, None) for name, option in options.items()]
+            else:
+                parameters.append(_parameter(one.name, one.annotation, one.default))
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        return run
+
+    return decorate
+
+
+def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)

@@ -16,7 +16,7 @@ from ..errors import UsageError, nearest
 from ..replies import clean
 from ..session.answers import Question
 from . import options
-from .audit_store import Store, open_reader
+from .audit_store import NamedStore, names_store
 from .render import clock_time, flat, paint, plural
 from .render.question import question_lines
 
@@ -32,7 +32,9 @@ _COLOURS = {"waiting": "yellow", "approved": "green", "refused": "red", "expired
 
 
 @app.callback()
+@names_store
 def run(
+    *,
     context: typer.Context,
     all_: Annotated[
         bool, typer.Option("--all", help="List those too that were answered, have expired or were withdrawn.")
@@ -42,10 +44,7 @@ def run(
     ] = False,
     fleet: options.Fleet = False,
     node: options.FleetNode = "",
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """A question is an ask that waits in the record until a person answers it, or its time is over, which denies it.
@@ -63,8 +62,8 @@ def run(
 
         if watch:
             raise UsageError("--watch follows the questions of this machine", hint="leave it out, or leave out --fleet")
-        return list_of_fleet(config, node=node, everything=all_, as_json=as_json)
-    with open_reader(store, config, dialect, cwd) as reader:
+        return list_of_fleet(store.files, node=node, everything=all_, as_json=as_json)
+    with store.open_reader() as reader:
         if watch:
             return _watch(reader, all_, as_json=as_json)
         found = _listed(reader, all_)
@@ -80,15 +79,14 @@ def run(
 
 
 @app.command("show")
+@names_store
 def show(
+    *,
     context: typer.Context,
     id: Id,
     fleet: options.Fleet = False,
     node: options.FleetNode = "",
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """Show one question with the whole input of the call, every control character as an escape.
@@ -96,14 +94,13 @@ def show(
     Example: interpose questions show k7mq-2xtd
     """
     above = context.parent.params if context.parent is not None else {}
-    store, config = store or above.get("store"), config or above.get("config")
     fleet, node = fleet or bool(above.get("fleet")), node or str(above.get("node") or "")
     check_fleet_options(fleet, node)
     if fleet:
         from .fleet.questions import show_of_fleet
 
-        return show_of_fleet(id, config, node=node, as_json=as_json)
-    with open_reader(store, config, dialect or above.get("dialect"), cwd or above.get("cwd")) as reader:
+        return show_of_fleet(id, store.files, node=node, as_json=as_json)
+    with store.open_reader() as reader:
         question = find_question(reader, id)
     for line in [json.dumps(question.to_dict())] if as_json else _all_lines(question):
         print(line)

@@ -20,7 +20,7 @@ from ..replay import Group, Recording, group_differences, prepared, read_file, r
 from ..replay.recording import Recorded
 from ..replay.runner import Replay, Replayed, deciders_of
 from . import options
-from .audit_store import Store, open_reader, parse_since
+from .audit_store import NamedStore, Store, parse_since
 from .engine import explain
 from .loading import change_directory, load_hooks
 from .render import cut, flat, paint, plural, print_problem, short_path
@@ -137,7 +137,7 @@ def run(
 
 def _period(since: str, store: str | None) -> Recording:
     begin = parse_since(since)
-    with open_reader(store) as reader:
+    with NamedStore(store).open_reader() as reader:
         return read_period(reader, begin or 0.0, since)
 
 
@@ -161,7 +161,7 @@ def _recording(session: str, place: str, store: str | None) -> Recording:
         return read_file(place)
     if os.sep in session or session.endswith(".jsonl"):
         raise UsageError("no such file", where=session, hint="check the path")
-    with open_reader(store) as reader:
+    with NamedStore(store).open_reader() as reader:
         return read_session(reader, session)
 
 

@@ -10,8 +10,7 @@ import typer
 from ..audit.protocol import Selection, StoredQuestion
 from ..errors import UsageError
 from ..state.directories import write_privately
-from . import options
-from .audit_store import Since, Store, open_reader, parse_since
+from .audit_store import NamedStore, Since, names_store, parse_since
 from .render import clock_time, plural
 from .ui import require_pages
 
@@ -30,15 +29,14 @@ OfSession = Annotated[
 ]
 
 
+@names_store
 def run(
+    *,
     html: Html,
     since: Since = None,
     until: Until = None,
     session: OfSession = None,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
 ) -> int:
     """A day, a session or an incident as one file that opens in any browser, offline: what was stopped and why, what
     was asked and who answered, what each hook did, and charts. Only the owner can read the file; it has no secret that
@@ -54,7 +52,7 @@ def run(
     path = os.path.abspath(html)
     end = parse_since(until)
     begin = parse_since(since if since is not None or session is not None else "24h")
-    with open_reader(store, config, dialect, cwd) as reader:
+    with store.open_reader() as reader:
         title = f"Session {session}" if session else "What hooks decided"
         report = Report(title, everything=session is not None)
         count = 0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import time
 from collections.abc import Iterable, Sequence
@@ -14,7 +13,7 @@ from ..errors import InterposeError
 from ..hooks import Hooks
 from ..model import Hook
 from . import options
-from .audit_store import Since, Store, open_reader, parse_since
+from .audit_store import NamedStore, Since, names_store, parse_since
 from .loading import load_hooks
 from .render import flat, format_duration, paint, plural, print_error, short_path, time_since
 from .render.table import Column, PrintedTable, terminal_width
@@ -26,12 +25,11 @@ _BAR = 8
 _VERDICTS = {"denied": "red", "asked": "yellow", "allowed": "green"}
 
 
+@names_store
 def run(
+    *,
     since: Since = None,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """P50, P95 and P99 are percentiles of the duration; SESSION is the average time per session, and SHARE compares the
@@ -45,14 +43,13 @@ def run(
     Example: interpose stats --since 7d
     """
     begin = parse_since(since)
-    files = [os.path.abspath(path) for path in config or ()]  # relative to the caller's directory, not to --cwd
-    with open_reader(store, files, dialect, cwd) as reader:
+    with store.open_reader() as reader:
         found = reader.hook_stats(begin)
         fired = reader.last_fired()
         permissions = reader.permission_counts(begin)
         questions = reader.question_counts(begin)
         path = reader.path
-    armed = _armed(files, dialect)
+    armed = _armed(store.files, store.dialect)
     never = [hook for hook in armed if (hook.event, hook.label) not in fired]
     ran = {(one.event, one.hook) for one in found if one.runs}
     idle = [hook for hook in armed if (hook.event, hook.label) in fired and (hook.event, hook.label) not in ran]

@@ -13,7 +13,6 @@ from typing import Annotated
 import typer
 
 from ..audit.completion import StoreDown
-from ..audit.places import is_url
 from ..audit.protocol import Selection, StoredFiring, StoredPermission, StoreReader
 from ..audit.questions import StoredQuestion
 from ..audit.store import AuditStore
@@ -24,7 +23,7 @@ from ..questions import answer_question
 from ..records import replace
 from ..session.answers import Question
 from . import options
-from .audit_store import Store, open_reader, open_writer
+from .audit_store import NamedStore, names_store
 from .log.filters import selects_records
 from .log.show import LogTable
 from .questions import as_words
@@ -42,15 +41,14 @@ Last = Annotated[
 NoQuestions = Annotated[bool, typer.Option("--no-questions", help="Show questions, and ask for no answer.")]
 
 
+@names_store
 @selects_records("since")
 def run(
+    *,
     selection: Selection,
     last: Last = 10,
     no_questions: NoQuestions = False,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """A line per firing and per permission, as `interpose log` prints them, until Ctrl-C. Of questions that wait, the
@@ -61,21 +59,19 @@ def run(
 
     Example: interpose tail --decision deny --decision ask
     """
-    of_fleet = store is not None and is_url(store)
     why = (
         "--no-questions"
-        if no_questions or of_fleet
+        if no_questions or store.is_of_fleet
         else "--json"
         if as_json
         else why_no_person(typing_at=sys.stdin.fileno())
     )
-    files = [os.path.abspath(path) for path in config or ()]  # relative to the caller's directory, not to --cwd
     try:
-        with open_reader(store, files, dialect, cwd) as reader:
+        with store.open_reader() as reader:
             if why:
                 _Tail(reader, selection, None, as_json=as_json).run(last)
             else:
-                with open_writer(reader.path, files, dialect) as writer:
+                with store.open_writer() as writer:
                     _Tail(reader, selection, writer, as_json=as_json).run(last)
     except KeyboardInterrupt:
         pass  # Ctrl-C ends it

@@ -110,7 +110,7 @@ class Supervisor:
     def run(self, request: Request) -> None:
         """Start the hook, or report why it cannot be started."""
         if self.buffer or self.poll.poll(0):
-            raise ConnectionResetError  # too late: the host has asked to end it, has closed the connection, or has ended
+            raise ConnectionResetError  # too late: the host has asked to end it, has closed the connection or is gone
         step = "chdir"
         try:
             if request["cwd"]:

@@ -15,7 +15,7 @@ from ...dialects.agents import AGENTS
 from ...errors import UsageError, nearest
 from ...events import TABLE
 from .. import options
-from ..audit_store import Since, Store, find_store, open_reader, parse_since
+from ..audit_store import NamedStore, Since, names_store, parse_since
 from ..render import paint, plural
 from .filters import FILTERS, PANEL, selects_records
 
@@ -33,16 +33,15 @@ Id = Annotated[str, typer.Argument(metavar="ID", help="The id of a record, or `l
 
 
 @app.callback()
+@names_store
 @selects_records()
 def run(
+    *,
     context: typer.Context,
     selection: Selection,
     limit: Limit = 20,
     follow: Follow = False,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """A line per firing and per permission, newest first: time, id, session, event and subject, decision, duration, the
@@ -57,7 +56,7 @@ def run(
     if context.invoked_subcommand is not None:
         _refuse_early_options(context)
         return 0
-    with open_reader(store, config, dialect, cwd) as reader:
+    with store.open_reader() as reader:
         if follow:
             return _follow(reader, selection, as_json=as_json)
         _check_hooks(reader, selection.hooks)
@@ -71,14 +70,12 @@ def run(
 
 
 @app.command("sessions", short_help="List sessions.")
+@names_store
 def sessions(
-    context: typer.Context,
+    *,
     since: Since = None,
     limit: Limit = 20,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """List sessions, the most recently active first: what the coding agent calls it, begin, end, agents, calls of
@@ -88,7 +85,7 @@ def sessions(
     """
     from ...replay.session_client import client_of
 
-    with _open_reader(context, store, config, dialect, cwd) as reader:
+    with store.open_reader() as reader:
         found = [(one, client_of(reader, one.id)) for one in reader.sessions(parse_since(since), limit or None)]
         path = reader.path
     from .sessions import as_document, print_sessions
@@ -103,20 +100,18 @@ def sessions(
 
 
 @app.command("changes", short_help="List what persons have changed about hooks.")
+@names_store
 def changes(
-    context: typer.Context,
+    *,
     limit: Limit = 20,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """List what persons have switched, the newest first: when, who and where, which hook, to what, in which project.
 
     Example: interpose log changes
     """
-    with _open_reader(context, store, config, dialect, cwd) as reader:
+    with store.open_reader() as reader:
         found = reader.changes(limit=limit or -1)
         path = reader.path
     if as_json:
@@ -131,13 +126,11 @@ def changes(
 
 
 @app.command("show")
+@names_store
 def show(
-    context: typer.Context,
+    *,
     id: Id,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """Show everything that was recorded about one firing, with the permission of its call; or about one permission.
@@ -146,7 +139,7 @@ def show(
     """
     from .show import firing_lines, permission_lines
 
-    with _open_reader(context, store, config, dialect, cwd) as reader:
+    with store.open_reader() as reader:
         entry = _one(reader, id)
         if isinstance(entry, StoredPermission):
             _print_one(entry.to_dict(), permission_lines(entry), as_json=as_json)
@@ -166,9 +159,9 @@ def _print_one(document: dict[str, Any], lines: Iterable[str], *, as_json: bool)
 
 
 @app.command("export", short_help="Write records for other programs: JSON lines or CSV.")
+@names_store
 @selects_records()
 def export(
-    context: typer.Context,
     *,
     format: Annotated[str, typer.Option("--format", metavar="jsonl|csv", help="The format.")] = "jsonl",
     output: Annotated[
@@ -176,10 +169,7 @@ def export(
     ] = None,
     selection: Selection,
     limit: Limit = 0,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
 ) -> int:
     """Write firings and permissions for other programs, oldest first: JSON lines, which `interpose replay` reads, or
     CSV for spreadsheets.
@@ -191,7 +181,7 @@ def export(
 
     if format not in FORMATS:
         raise UsageError(f"--format: there is no format {format}", hint=" or ".join(FORMATS))
-    with _open_reader(context, store, config, dialect, cwd) as reader, open_output(output) as file:
+    with store.open_reader() as reader, open_output(output) as file:
         _check_hooks(reader, selection.hooks)
         write(reader.entries(selection, limit=limit or None, oldest_first=True), format, file)
         _report_gaps(reader)
@@ -199,17 +189,15 @@ def export(
 
 
 @app.command("case", short_help="Turn a recorded firing into a case for `interpose test`.")
+@names_store
 def case(
-    context: typer.Context,
+    *,
     id: Id,
     to: Annotated[
         str | None,
         typer.Option("--append", metavar="FILE", help="Append it to this file of cases, which is created if needed."),
     ] = None,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """Turn a recorded firing into a case for `interpose test`: the same event, and the recorded decision as the
@@ -220,7 +208,7 @@ def case(
     from ...redaction import has_redacted
     from .case import append, case_of, to_yaml
 
-    with _open_reader(context, store, config, dialect, cwd) as reader:
+    with store.open_reader() as reader:
         entry = _one(reader, id, firings_only=True)
         if not isinstance(entry, StoredFiring):
             raise UsageError(f"{id} is a permission", hint="only a firing can be a case")
@@ -238,8 +226,9 @@ def case(
 
 
 @app.command("verify", short_help="Check that a store was not changed.")
+@names_store
 def verify(
-    context: typer.Context,
+    *,
     key: Annotated[
         str | None, typer.Option("--key", metavar="FILE", help="The key that signs the heads of the chains.")
     ] = None,
@@ -249,10 +238,7 @@ def verify(
             "--anchor", metavar="FILE", help="The anchor file, which holds copies of the heads of the chains."
         ),
     ] = None,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
     as_json: options.AsJson = False,
 ) -> int:
     """Check that a store was not changed: report what was changed, what is missing, and where.
@@ -267,7 +253,7 @@ def verify(
 
     named_key, named_anchor = (os.path.abspath(path) if path and not path.startswith("env:") else path
                                for path in (key, anchor))  # fmt: skip
-    place = find_store(*_store_options(context, store, config, dialect, cwd))
+    place = store.find()
     # A file that is no store any more is not intact either.
     found = check(place.path, key=named_key or place.key, anchor=named_anchor or place.anchor, json=as_json)
     return 1 if found else 0
@@ -291,17 +277,6 @@ def _refuse_early_options(context: typer.Context) -> None:
         if source is not None and source.name == "COMMANDLINE":
             option = "--json" if name == "as_json" else f"--{name}"
             raise UsageError(f"{option} stands before {context.invoked_subcommand}", hint="write it after that")
-
-
-def _store_options(context: typer.Context, *own: Any) -> tuple[Any, ...]:
-    """Return the options that name the store: those after the subcommand, else those before it."""
-    above = context.parent.params if context.parent is not None else {}
-    names = ("store", "config", "dialect", "cwd")
-    return tuple(said or above.get(name) for name, said in zip(names, own, strict=True))
-
-
-def _open_reader(context: typer.Context, *own: Any) -> Any:
-    return open_reader(*_store_options(context, *own))
 
 
 def _one(reader: StoreReader, id: str, *, firings_only: bool = False) -> StoredFiring | StoredPermission:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import inspect
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -13,6 +11,7 @@ from ...audit.protocol import DECISIONS, Selection
 from ...errors import UnknownEvent, UsageError, nearest
 from ...events import TABLE
 from ..audit_store import Since, parse_since
+from ..options import group
 
 __all__ = ["FILTERS", "PANEL", "selects_records"]
 
@@ -43,28 +42,7 @@ FILTERS: dict[str, Any] = {
 
 def selects_records(*without: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command the options of ``FILTERS``, except ``without``, in the place of its parameter ``selection``."""
-    filters = {name: option for name, option in FILTERS.items() if name not in without}
-
-    def decorate(command: Callable[..., int]) -> Callable[..., int]:
-        @functools.wraps(command)
-        def run(**given: Any) -> int:
-            return command(selection=_selection(**{name: given.pop(name) for name in filters}), **given)
-
-        parameters = list[inspect.Parameter]()
-        for own in inspect.signature(command, eval_str=True).parameters.values():
-            if own.name == "selection":
-                parameters += [_parameter(name, option, None) for name, option in filters.items()]
-            else:
-                parameters.append(_parameter(own.name, own.annotation, own.default))
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        return run
-
-    return decorate
-
-
-def _parameter(name: str, annotation: Any, default: Any) -> inspect.Parameter:
-    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=annotation, default=default)
+    return group("selection", {name: one for name, one in FILTERS.items() if name not in without}, _selection)
 
 
 def _selection(

@@ -14,7 +14,7 @@ from ...errors import InterposeError, UsageError, nearest
 from ...hooks import Hooks
 from ...policies import POLICIES, RECOMMENDED
 from .. import options
-from ..audit_store import Since, Store, open_reader, parse_since
+from ..audit_store import NamedStore, Since, Store, parse_since
 from ..loading import load_hooks
 from ..render import paint, print_error, print_problem
 from ..render.table import Column, PrintedTable
@@ -140,7 +140,7 @@ def _recorded(
                              hint="add `audit: {path: audit.db}` to the configuration, or use --store")  # fmt: skip
         return None, None, None
     try:
-        with open_reader(path) as reader:
+        with NamedStore(path).open_reader() as reader:
             stats = reader.hook_stats(since)
             if not try_:
                 return stats, None, None

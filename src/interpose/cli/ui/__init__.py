@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ...audit.places import is_url
 from ...audit.read_only import ReadOnlyStore
 from ...audit.store import AuditStore
 from ...errors import UsageError
 from ...person import require_person
 from ...person.identity import this_person
 from .. import options
-from ..audit_store import Store, open_writer
-from ..loading import change_directory
+from ..audit_store import NamedStore, names_store
 from ..render import paint
 
 if TYPE_CHECKING:
@@ -37,16 +35,15 @@ ReadOnly = Annotated[bool, typer.Option("--read-only", help="Show everything, an
 NoBrowser = Annotated[bool, typer.Option("--no-browser", help="Print the address, and open no browser.")]
 
 
+@names_store
 def run(
+    *,
     port: Port = None,
     read_only: ReadOnly = False,
     no_browser: NoBrowser = False,
     fleet: options.Fleet = False,
     key: options.FleetKey = None,
-    store: Store = None,
-    config: options.Config = None,
-    dialect: options.Dialect = None,
-    cwd: options.Cwd = None,
+    store: NamedStore,
 ) -> int:
     """Shows what runs, what was stopped and why, and the calls that wait for you; answers them; switches hooks between
     observing and enforcing; compares rules. The record is the one that `interpose log` reads.
@@ -60,8 +57,7 @@ def run(
     Example: interpose ui
     """
     require_pages()
-    of_fleet = store is not None and is_url(store)
-    read_only = read_only or of_fleet  # it is written by the nodes alone
+    read_only = read_only or store.is_of_fleet  # it is written by the nodes alone
     if not read_only:
         require_person("opening the pages", or_else="add --read-only")
     from ...server.pages.access import Access
@@ -70,17 +66,15 @@ def run(
     from .workbench import ProjectWorkbench
 
     check_fleet_options(fleet, key)
-    desk = _open_desk(config, key, read_only) if fleet else None
-    files = [os.path.abspath(path) for path in config or ()]
+    desk = _open_desk(store.files, key, read_only) if fleet else None
     with ExitStack() as opened:
         writer: AuditStore | ReadOnlyStore
-        if store is not None and of_fleet:
-            change_directory(cwd)
-            writer = ReadOnlyStore(store)
+        if store.is_of_fleet:
+            writer = ReadOnlyStore(store.find().path)
             writer.read().close()  # one that cannot be read is told at once
         else:
-            writer = opened.enter_context(open_writer(store, files, dialect, cwd))
-        workbench = ProjectWorkbench(files, dialect, writer)
+            writer = opened.enter_context(store.open_writer())
+        workbench = ProjectWorkbench(store.files, store.dialect, writer)
         access = Access(_show_code, warn=_warn, read_only=read_only)
         if isinstance(writer, AuditStore) and not read_only:
             writer.prepare_reading()
