@@ -26,7 +26,7 @@ from ..state.directories import state_path, user_directory
 from .environments import environment_digest
 from .modules import Modules
 from .projects import found_in, named_files, process_name
-from .stamps import Facts, facts_of, is_settled
+from .stamps import Facts, Looks, facts_of, is_settled
 
 __all__ = ["Elsewhere", "KeptHooks"]
 
@@ -62,10 +62,10 @@ class _Kept:
             if health.failures or health.denied_last or health.once.locked():
                 health.failures, health.open_until, health.denied_last, health.once = 0, 0.0, False, Lock()
 
-    def holds(self, found: object) -> bool:
+    def holds(self, found: object, looks: Looks) -> bool:
         """Return whether loading again would give the same hooks."""
         for path, known in self.stamps.items():
-            if facts_of(path) != known:
+            if looks[path] != known:
                 return False
         return self._settled and found == self._found
 
@@ -97,14 +97,15 @@ class KeptHooks:
         """Return the hooks of named files."""
         self._belong(named_files(paths))
         key = ("named", paths, dialect, lines)
-        return self._current(key, paths, lambda: Hooks.load(*paths, dialect=dialect, lines=lines))
+        return self._current(key, paths, Looks(), lambda: Hooks.load(*paths, dialect=dialect, lines=lines))
 
     def discover(self, cwd: str, *, dialect: str | None, lines: bool, changed: Any, required: bool) -> Hooks:
         """Return the hooks of the files that are found for a directory."""
-        found, project = self._find(cwd, dialect)
+        looks = Looks()
+        found, project = self._find(cwd, dialect, looks)
         self._belong(found_in(project))
         key = ("found", cwd, dialect, lines, changed, required)
-        return self._current(key, found, lambda: Hooks.discover(
+        return self._current(key, found, looks, lambda: Hooks.discover(
             cwd, dialect=dialect, lines=lines, changed=changed, required=required
         ))  # fmt: skip
 
@@ -119,14 +120,14 @@ class KeptHooks:
         if looked_at:
             self._modules.note(began, set().union(*looked_at))
 
-    def _find(self, cwd: str, dialect: str | None) -> tuple[list[Source], str]:
+    def _find(self, cwd: str, dialect: str | None, looks: Looks) -> tuple[list[Source], str]:
         """Find files and the project that they are of.
 
         What was found before is still right if every place that was looked at is as it was.
         """
         key = (cwd, dialect, self._environment())
         kept = self._found.get(key)
-        if kept is not None and kept[0].are_as_before():
+        if kept is not None and kept[0].are_as_before(looks):
             return kept[1], kept[2]
         places = _Places(cwd, ".claude" if dialect == "claude" else ".interpose")
         found = find_sources(cwd, dialect)
@@ -155,11 +156,11 @@ class KeptHooks:
         if self._modules.have_changed():
             raise Elsewhere(name, is_stale=True)
 
-    def _current(self, key: tuple[Any, ...], found: object, make: Callable[[], Hooks]) -> Hooks:
+    def _current(self, key: tuple[Any, ...], found: object, looks: Looks, make: Callable[[], Hooks]) -> Hooks:
         """Return the kept hooks if loading them again would give the same; else load them."""
         key = (*key, self._environment())
         kept = self._kept.get(key)
-        if kept is not None and kept.holds(found):
+        if kept is not None and kept.holds(found, looks):
             self._kept.move_to_end(key)
             kept.forget_events()
             self.used = kept.hooks
@@ -255,13 +256,13 @@ class _Places:
         self._folders = {path: facts_of(path) for path in folders}
         self._settled = is_settled(self._folders.values())
 
-    def are_as_before(self) -> bool:
+    def are_as_before(self, looks: Looks) -> bool:
         """Return whether the same files would be found."""
         for path, known in self._folders.items():
-            if facts_of(path) != known:
+            if looks[path] != known:
                 return False
         for level in self._levels:
-            if not level.is_as_before():
+            if not level.is_as_before(looks):
                 return False
         return self._settled
 
@@ -281,8 +282,8 @@ class _Level:
         self.has_folder = self._found[0]
         self._facts = facts if is_settled([facts]) else None
 
-    def is_as_before(self) -> bool:
-        facts = facts_of(self._directory)
+    def is_as_before(self, looks: Looks) -> bool:
+        facts = looks[self._directory]
         if facts == self._facts and facts is not None:
             return True
         is_same = self._look(facts) == self._found

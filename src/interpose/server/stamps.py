@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterable
 
-__all__ = ["Facts", "facts_of", "is_settled"]
+__all__ = ["Facts", "Looks", "facts_of", "is_settled"]
 
 _SETTLED = 0.1
 """Seconds after which a further change of a file has another time stamp for sure."""
@@ -25,6 +25,14 @@ def facts_of(path: str) -> Facts:
     except OSError:
         return None
     return found.st_ino, found.st_dev, found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_mode, found.st_uid
+
+
+class Looks(dict[str, Facts]):
+    """What was found at the paths that were looked at for one event: each is looked at once."""
+
+    def __missing__(self, path: str) -> Facts:
+        found = self[path] = facts_of(path)
+        return found
 
 
 def is_settled(stamps: Iterable[Facts], read_at: float | None = None) -> bool:
