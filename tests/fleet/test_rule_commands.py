@@ -205,3 +205,10 @@ def test_leaving_the_fleet_takes_a_person(machine: Machine) -> None:
 
     assert done.returncode == 1
     assert "takes a person" in done.stderr
+
+
+def test_without_a_fleet_the_file_is_named_that_it_belongs_in(tmp_path: Path) -> None:
+    done = Machine(tmp_path / "home", "", "", "").interpose("fleet", "status", config=False)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"{tmp_path}/home/.config/interpose/hooks.yaml: no fleet is configured (write fleet:")

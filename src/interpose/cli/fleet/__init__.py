@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
@@ -12,6 +13,7 @@ import typer
 
 from ...config.fleet import FleetSettings
 from ...errors import UsageError
+from ...state.directories import user_directory
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -53,7 +55,9 @@ def fleet_of(config: list[str] | None) -> FleetSettings:
         hint = "write fleet: {servers: nats://host:4222, team: NAME} there; see docs/fleet.md"
         if waiting := [origin.source.path for origin in loaded.origins if not origin.trusted]:
             hint = f"what is there is not trusted: interpose trust {waiting[0]}"
-        raise UsageError("no fleet is configured", where=", ".join(source.path for source in sources), hint=hint)
+        own = os.path.join(user_directory("XDG_CONFIG_HOME", ".config"), "interpose", "hooks.yaml")
+        where = ", ".join(source.path for source in sources) or own
+        raise UsageError("no fleet is configured", where=where, hint=hint)
     return loaded.fleet
 
 
