@@ -9,6 +9,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.faults.commands import nothing_lives, warm_up
 from tests.faults.hosts import eventually, kept_before, kept_now
 
 from interpose import Hooks
@@ -84,6 +85,19 @@ def nothing_left(background_loop: None) -> Iterator[None]:
     assert eventually(lambda: open_descriptors() <= descriptors or gc.collect() < 0), (
         f"{open_descriptors() - descriptors} more descriptors"
     )
+
+
+@pytest.fixture(scope="module")
+def warmed_up() -> None:
+    """What an engine keeps for its commands is there before anything is counted."""
+    warm_up()
+
+
+@pytest.fixture
+def commands_leave_nothing(warmed_up: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process, zombie or temporary file of a command is left; each file of tests of commands asks for this."""
+    with nothing_lives(tmp_path, monkeypatch):
+        yield
 
 
 @pytest.hookimpl(wrapper=True)
