@@ -23,7 +23,6 @@ from interpose import Hooks
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("commands_leave_nothing")]
 
-
 # It must not be found by the mark of its hook, and has it backwards.
 MORTAL = """
 import asyncio, os, signal, sys
