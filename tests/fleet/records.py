@@ -5,12 +5,13 @@ import os
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
 from tests.fleet.nats_servers import NatsServer, a_nats_server
+from tests.fleet.node_tasks import a_node
 
 from interpose import AuditStore, Hooks, deny
 from interpose.audit.postgres.connection import connect as connect_postgres
@@ -126,18 +127,9 @@ def a_team(
         yield server, made
 
 
-@asynccontextmanager
-async def forwarding(settings: FleetSettings) -> AsyncIterator[Node]:
+def forwarding(settings: FleetSettings) -> AbstractAsyncContextManager[Node]:
     """A node that forwards its record meanwhile."""
-    client = await connect(settings.nats, name="node", forever=True)
-    node = Node(settings, client)
-    task = asyncio.ensure_future(forward_record(node))
-    try:
-        yield node
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await client.close()
+    return a_node(settings, forward_record)
 
 
 async def forwarded(node: Node, seconds: float = 60.0) -> dict[str, Any]:
