@@ -171,7 +171,7 @@ async def collected(settings: FleetSettings, url: str, told: list[str] | None = 
 
 
 @asynccontextmanager
-async def collecting(settings: FleetSettings, url: str, tell: Callable[[str], object] = print) -> AsyncIterator[None]:
+async def collecting(settings: FleetSettings, url: str, tell: Callable[[str], None] = print) -> AsyncIterator[None]:
     """A collector that runs meanwhile."""
     task = asyncio.ensure_future(collect(settings, url, tell=tell))
     try:
