@@ -148,6 +148,7 @@ def test_a_function_in_a_process_of_its_own_finds_the_span_of_each_event(
     first, second = told(fire(way, hooks)), told(fire(way, hooks))
     tracing.close()
     afterwards = told(fire(way, hooks))
+    hooks.close()  # ends the process, which the tests of commands would find
 
     spans = [one.traceparent for one in telemetry.sent().spans if one.name == "hook says"]
     assert [first[0][:-2], second[0][:-2]] == spans
