@@ -1,9 +1,10 @@
 """What the table needs of a framework: a driver that plays a scripted model's turns through the framework's own agent."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 HOOKS = Path(__file__).with_name("hooks.yaml")
 
@@ -40,7 +41,7 @@ class Shell:
         return f"ran: {cmd}"
 
 
-class Driver:
+class Driver(ABC):
     """Plays turns through one framework. A driver overrides what its framework can do; ``cannot`` says why it cannot."""
 
     place: ClassVar[str] = ""
@@ -48,36 +49,40 @@ class Driver:
     cannot: ClassVar[Mapping[str, str]] = {}
     """Row to the reason why this framework cannot do what the row asks."""
 
+    @abstractmethod
     async def play(
         self, turns: Sequence[Turn], *, prompt: str = "go", ask: Any = None, conversation: str = "one",
         streamed: bool = False, hooks: Path = HOOKS,
     ) -> Played:  # fmt: skip
         """Run an agent with the tool ``shell`` on the framework's fake model. ``ask`` is the adapter's ``ask=``."""
-        raise NotImplementedError
 
     def play_sync(self, turns: Sequence[Turn]) -> Played:
         """The same from code without an event loop."""
-        raise NotImplementedError
+        self.lacks("interface without an event loop")
 
     async def play_question(self, turns: Sequence[Turn], answer: bool | Mapping[str, Any]) -> Played:
         """Run until the framework itself pauses with the question, answer in its way, and run to the end.
 
         ``answer`` is yes, no, or the changed input: the framework's own field names.
         """
-        raise NotImplementedError
+        self.lacks("pause with a question of its own")
 
     async def play_cancelled(self, begun: Callable[[], None]) -> Played:
         """Run a tool that calls ``begun`` and never ends, and cancel the run then."""
-        raise NotImplementedError
+        self.lacks("runs that can be cancelled")
 
     async def play_subagent(self, agent: str, command: str) -> Played:
         """Run an agent that calls another agent, named ``agent``, which runs the command. ``ran`` is what it ran."""
-        raise NotImplementedError
+        self.lacks("agents that call agents")
 
     async def play_handoff(self, to_agent: str, command: str) -> Played:
         """Run an agent that hands the conversation to ``to_agent``, which runs the command."""
-        raise NotImplementedError
+        self.lacks("handoffs")
 
     async def play_object(self) -> Any:
         """Call a tool with an argument that the framework turns into a datetime and a model; return what the tool got."""
-        raise NotImplementedError
+        self.lacks("arguments that it turns into objects")
+
+    def lacks(self, what: str) -> NoReturn:
+        """Fail a row because the framework does not have what the row needs."""
+        raise NotImplementedError(f"{type(self).__name__} has no {what}")

@@ -356,7 +356,7 @@ def test_an_error_of_the_adapter_denies(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_chat_client_that_no_hook_can_see_raises() -> None:
     class Bare(FunctionInvocationLayer, BaseChatClient):
         def _inner_get_response(self, **_: Any) -> Any:
-            raise NotImplementedError
+            raise NotImplementedError("this chat client is refused before it is asked")
 
     with pytest.raises(UsageError, match="no hook can see what Bare does"):
         asyncio.run(_agent(Bare(), Shell(), middleware(HOOKS)).run("go"))

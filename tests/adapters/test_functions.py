@@ -90,7 +90,7 @@ class Client(ChatCompletionClient):
         return CreateResult(finish_reason=why, content=content, usage=RequestUsage(0, 0), cached=False)
 
     def create_stream(self, *_: Any, **__: Any) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError("this fake model of AutoGen does not stream")
 
     async def close(self) -> None:
         """There is nothing to close."""

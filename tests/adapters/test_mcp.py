@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import datetime
@@ -44,9 +45,9 @@ class Connected(Driver):
         "sync": "it has no interface without an event loop",
     }
 
+    @abstractmethod
     async def govern(self, made: Any, stack: AsyncExitStack, *, hooks: Path, **options: Any) -> Any:
         """Govern a server, or all clients while the stack is open; return the server to connect to."""
-        raise NotImplementedError
 
     def make_server(self, *tools: tuple[str, Any]) -> Any:
         made = MCPServer("errands")
@@ -68,7 +69,7 @@ class Connected(Driver):
         tool: tuple[str, Any] | None = None,
     ) -> Played:  # fmt: skip
         if streamed:
-            raise NotImplementedError
+            raise NotImplementedError(NO_MODEL)
         played, shell = Played(requests=[prompt]), Shell()
         name, body = tool or ("shell", shell.__call__)
         async with AsyncExitStack() as stack:

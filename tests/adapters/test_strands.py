@@ -39,7 +39,7 @@ class Script(Model):
         return {}
 
     def structured_output(self, *args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError
+        raise NotImplementedError("this fake model of Strands has no structured output")
 
     async def stream(
         self, messages: Any, tool_specs: Any = None, system_prompt: Any = None, **_: Any

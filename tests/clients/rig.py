@@ -140,9 +140,9 @@ class Client(ABC):
     def add_hook(self, box: Box, event: str, command: str, seconds: float | None = None) -> None:
         """Register a shell line for an event, in the project's settings."""
 
+    @abstractmethod
     def add_mcp_server(self, box: Box) -> None:
         """Register ``MCP_SERVER`` under the name ``house``."""
-        raise NotImplementedError
 
     @abstractmethod
     def shell(self, command: str) -> Call:
@@ -154,21 +154,21 @@ class Client(ABC):
         assert isinstance(given, Mapping)
         return dict(given)
 
+    @abstractmethod
     def write(self, path: str, content: str) -> Call:
         """Return a call of its tool that creates a file."""
-        raise NotImplementedError
 
     def read(self, path: str) -> Call:
-        """Return a call of its tool that reads a file."""
-        raise NotImplementedError
+        """Return a call of its tool that reads a file; an agent without one says so with ``can_read``."""
+        raise NotImplementedError(f"{self.name} has no tool that reads a file")
 
+    @abstractmethod
     def subagent(self, prompt: str) -> Sequence[Turn]:
         """Return the turns that start a subagent and wait for it."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mcp_call(self, text: str) -> Call:
         """Return a call of the tool ``note`` of the server ``house``."""
-        raise NotImplementedError
 
     def play(
         self, box: Box, server: ModelServer, prompt: str, *, environ: Mapping[str, str] | None = None, limit: float = 0

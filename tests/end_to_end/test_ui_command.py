@@ -8,6 +8,7 @@ import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -110,13 +111,24 @@ def test_where_nothing_is_recorded_the_pages_say_so(tmp_path: Path) -> None:
     assert "nothing is recorded: there is no audit store" in refused.stderr
 
 
-def test_serve_opens_the_pages_too_and_ends_them_with_itself(project: Path, short: dict[str, str]) -> None:
-    process = subprocess.Popen([sys.executable, people, "serve", "--ui"], cwd=project, env=short, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
+@contextmanager
+def serving(project: Path, environment: dict[str, str]) -> Iterator[tuple[Started, str]]:
+    """Start a server with its pages; give what it prints and the address of the pages, once they answer."""
+    process = subprocess.Popen([sys.executable, people, "serve", "--ui"], cwd=project, env=environment, text=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
     started = Started(process)
     try:
         address = started.address
         until(lambda: answers(address))
+        yield started, address
+    finally:
+        process.kill()
+        process.wait()
+        started.close()
+
+
+def test_serve_opens_the_pages_too_and_ends_them_with_itself(project: Path, short: dict[str, str]) -> None:
+    with serving(project, short) as (started, address):
         until(lambda: any("ready" in line for line in started.lines))
         subprocess.run(
             [sys.executable, people, "serve", "--stop"],
@@ -125,27 +137,15 @@ def test_serve_opens_the_pages_too_and_ends_them_with_itself(project: Path, shor
             check=True,
             capture_output=True,
         )
-        process.wait(60)
+        started.process.wait(60)
         assert not answers(address)
-    finally:
-        process.kill()
-        process.wait()
-        started.close()
 
 
 def test_the_pages_end_if_the_server_is_killed(project: Path, short: dict[str, str]) -> None:
-    process = subprocess.Popen([sys.executable, people, "serve", "--ui"], cwd=project, env=short, stdin=subprocess.DEVNULL,
-                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)  # fmt: skip
-    started = Started(process)
-    try:
-        address = started.address
-        until(lambda: answers(address))
-        process.kill()
-        process.wait()
+    with serving(project, short) as (started, address):
+        started.process.kill()
+        started.process.wait()
         until(lambda: not answers(address))
-    finally:
-        process.kill()
-        started.close()
 
 
 def test_a_program_that_listens_on_the_usual_port_is_told_of(project: Path) -> None:

@@ -233,6 +233,22 @@ def nothing_lives(folder: Path, patch: pytest.MonkeyPatch) -> Iterator[None]:
 
 # What not every machine has.
 
+ISOLATIONS = ("group", "tree", "namespace")
+OWNED = ("tree", "namespace")
+"""The isolations that hold what leaves the process group."""
+
+
+@cache
+def why_no_namespace() -> str:
+    error = HOSTS[1].outcome("true", isolation="namespace").results[0].error
+    return str(error) if error is not None and error.code == "isolation_unavailable" else ""
+
+
+def may_have(isolation: str) -> None:
+    """Skip, by name, where this machine has no namespaces."""
+    if isolation == "namespace" and why_no_namespace():
+        pytest.skip(f"needs PID namespaces: {why_no_namespace()}")
+
 
 @cache
 def _runs_for_others() -> bool:

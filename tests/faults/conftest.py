@@ -9,7 +9,9 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 
 import pytest
+from tests.faults.commands import nothing_lives, warm_up
 from tests.faults.hosts import eventually, kept_before, kept_now
+from tests.faults.trusted_projects import Project
 
 from interpose import Hooks
 from interpose.executors.base import kept
@@ -84,6 +86,45 @@ def nothing_left(background_loop: None) -> Iterator[None]:
     assert eventually(lambda: open_descriptors() <= descriptors or gc.collect() < 0), (
         f"{open_descriptors() - descriptors} more descriptors"
     )
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A person of their own, with an empty home."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "INTERPOSE_TRUST", "INTERPOSE_OFF"):
+        monkeypatch.delenv(name, raising=False)
+    tmp_path.chmod(0o755)
+    mask = os.umask(0o022)
+    yield home
+    os.umask(mask)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Project:
+    """A project with a configuration of its own, which no person has trusted yet."""
+    return Project(tmp_path / "project")
+
+
+@pytest.fixture
+def record(home: Path) -> Path:
+    """The file in which a person's trust is kept."""
+    return home / ".local" / "state" / "interpose" / "trust.json"
+
+
+@pytest.fixture(scope="module")
+def warmed_up() -> None:
+    """What an engine keeps for its commands is there before anything is counted."""
+    warm_up()
+
+
+@pytest.fixture
+def commands_leave_nothing(warmed_up: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No process, zombie or temporary file of a command is left; each file of tests of commands asks for this."""
+    with nothing_lives(tmp_path, monkeypatch):
+        yield
 
 
 @pytest.hookimpl(wrapper=True)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
@@ -93,6 +94,26 @@ async def until(condition: Callable[[], bool]) -> None:
     """Wait, on a loop, for something that nobody announces."""
     while not condition():  # noqa: ASYNC110 - it happens outside this loop
         await asyncio.sleep(0)
+
+
+def in_threads(count: int, work: Any) -> None:
+    """Run something in many threads at once; raise what any of them raised."""
+    start, errors = threading.Barrier(count, timeout=10), []
+
+    def body(number: int) -> None:
+        try:
+            start.wait()
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=body, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    if errors:
+        raise errors[0]
 
 
 @dataclass(frozen=True)

@@ -35,27 +35,13 @@ from interpose.models import Request, ToolCall, Turn
 from interpose.session import Question
 from interpose.session.permission import Rules
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("home")]
 
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 PRECIOUS = "precious\n"
 NO_BASH = {"name": "no-bash", "matcher": "Bash", "type": "command", "handler": "./guard.sh", "onError": "abort"}
-
-
-@pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A person of their own, with an empty home."""
-    home = tmp_path / "home"
-    home.mkdir()
-    monkeypatch.setenv("HOME", str(home))
-    for name in ("XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "INTERPOSE_TRUST", "INTERPOSE_OFF"):
-        monkeypatch.delenv(name, raising=False)
-    tmp_path.chmod(0o755)
-    mask = os.umask(0o022)
-    yield home
-    os.umask(mask)
 
 
 @pytest.fixture

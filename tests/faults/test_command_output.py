@@ -8,24 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.faults.commands import DENY, HOSTS, SHORT, Host, nothing_lives, on_both_hosts, register, warm_up
+from tests.faults.commands import DENY, HOSTS, SHORT, Host, on_both_hosts, register
 from tests.faults.hosts import BUSY, CALL, within
 
 from interpose import Hooks, Outcome
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", autouse=True)
-def warmed_up() -> None:
-    """What an engine keeps for its commands is there before anything is counted."""
-    warm_up()
-
-
-@pytest.fixture(autouse=True)
-def no_process_left(warmed_up: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with nothing_lives(tmp_path, monkeypatch):
-        yield
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("commands_leave_nothing")]
 
 
 LOOP, NO_LOOP = HOSTS

@@ -5,33 +5,21 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.faults.commands import DENY, HOSTS, SHORT, Host, nothing_lives, on_both_hosts, register, warm_up
+from tests.faults.commands import DENY, HOSTS, SHORT, Host, on_both_hosts, register
 from tests.faults.hosts import CALL, PROMISE, program
 
 from interpose import Hooks
 from interpose.strict_json import encode
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("commands_leave_nothing")]
 
 LARGE: dict[str, Any] = {**CALL, "tool_input": {"content": "x" * 20_000_000}}
 """Far more than a pipe holds."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def warmed_up() -> None:
-    """What an engine keeps for its commands is there before anything is counted."""
-    warm_up()
-
-
-@pytest.fixture(autouse=True)
-def no_process_left(warmed_up: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    with nothing_lives(tmp_path, monkeypatch):
-        yield
 
 
 # Readers.

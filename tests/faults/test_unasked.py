@@ -13,8 +13,8 @@ import pytest
 from tests.faults import isolated_hooks
 from tests.faults.commands import register, script, zombies
 from tests.faults.hosts import CALL, WAYS, Way, eventually, kept_now
+from tests.faults.late_hooks import stuck
 from tests.faults.test_command_stdin import circular, nested
-from tests.faults.test_deadlines import stuck
 
 from interpose import Hooks, Outcome, deny
 from interpose.handlers._warm_pool import warm_pool

@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 from tests.fleet.postgres_servers import PostgresServer, a_postgres_server
-from tests.fleet.records import OPENED
+from tests.fleet.records import OPENED, a_team
+
+from interpose.config.fleet import FleetSettings
 
 HERE = Path(__file__).parent
 
@@ -30,3 +32,17 @@ def database(postgres: PostgresServer) -> Iterator[str]:
     yield postgres.new_database()
     while OPENED:
         OPENED.pop().close()
+
+
+@pytest.fixture
+def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A state directory of its own."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path / "state" / "interpose"
+
+
+@pytest.fixture
+def team(tmp_path: Path) -> Iterator[FleetSettings]:
+    """The settings of a team with a server that keeps its stream."""
+    with a_team(tmp_path) as (_, settings):
+        yield settings

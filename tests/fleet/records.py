@@ -4,13 +4,14 @@ import asyncio
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
 import psycopg
-import pytest
+from tests.fleet.nats_servers import NatsServer, a_nats_server
+from tests.fleet.node_tasks import a_node
 
 from interpose import AuditStore, Hooks, deny
 from interpose.audit.postgres.connection import connect as connect_postgres
@@ -102,13 +103,6 @@ def settings_of(url: str | list[str], node: str = "one", **more: Any) -> FleetSe
     return FleetSettings(nats=NatsOptions(servers=servers), team=TEAM, node=node, **more)
 
 
-@pytest.fixture
-def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A state directory of its own."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
-    return tmp_path / "state" / "interpose"
-
-
 async def create_stream(settings: FleetSettings, **more: Any) -> None:
     """Create what the team keeps; servers of a cluster have to elect a leader first."""
     client = await connect(settings.nats, name="setup", patience=30)
@@ -122,18 +116,20 @@ async def create_stream(settings: FleetSettings, **more: Any) -> None:
     await client.close()
 
 
-@asynccontextmanager
-async def forwarding(settings: FleetSettings) -> AsyncIterator[Node]:
+@contextmanager
+def a_team(
+    folder: Path, options: str = "", *, record_bytes: int | None = None, **settings: Any
+) -> Iterator[tuple[NatsServer, FleetSettings]]:
+    """A server of its own that keeps a team's stream, and the settings of a node of that team."""
+    with a_nats_server(folder / "nats", options) as server:
+        made = settings_of(server.url, **settings)
+        asyncio.run(create_stream(made, **({} if record_bytes is None else {"record_bytes": record_bytes})))
+        yield server, made
+
+
+def forwarding(settings: FleetSettings) -> AbstractAsyncContextManager[Node]:
     """A node that forwards its record meanwhile."""
-    client = await connect(settings.nats, name="node", forever=True)
-    node = Node(settings, client)
-    task = asyncio.ensure_future(forward_record(node))
-    try:
-        yield node
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
-        await client.close()
+    return a_node(settings, forward_record)
 
 
 async def forwarded(node: Node, seconds: float = 60.0) -> dict[str, Any]:
@@ -146,7 +142,21 @@ async def forwarded(node: Node, seconds: float = 60.0) -> dict[str, Any]:
     return await reported(node, done, seconds)
 
 
+async def forwarded_upto(node: Node, number: int) -> dict[str, Any]:
+    """Wait until the servers have all records of a store up to this number; return what the node reports."""
+    return await reported(
+        node, lambda: any(one["forwarded"] >= number for one in node.report.get("record", {}).values())
+    )
+
+
+async def forward_all(settings: FleetSettings) -> None:
+    """Forward what is recorded, as a node that ends then."""
+    async with forwarding(settings) as node:
+        await forwarded(node)
+
+
 async def reported(node: Node, condition: Callable[[], bool], seconds: float = 60.0) -> dict[str, Any]:
+    """Wait until a condition holds for what the node reports; return what it reports of its stores."""
     async with asyncio.timeout(seconds):
         while not condition():  # noqa: ASYNC110 - a thread of the node changes it
             await asyncio.sleep(0.02)
@@ -158,6 +168,24 @@ async def collected(settings: FleetSettings, url: str, told: list[str] | None = 
     """Collect what is there."""
     async with asyncio.timeout(120):
         return await collect(settings, url, once=True, tell=(told if told is not None else []).append)
+
+
+@asynccontextmanager
+async def collecting(settings: FleetSettings, url: str, tell: Callable[[str], None] = print) -> AsyncIterator[None]:
+    """A collector that runs meanwhile."""
+    task = asyncio.ensure_future(collect(settings, url, tell=tell))
+    try:
+        yield
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    """Wait until a condition holds that another process changes."""
+    async with asyncio.timeout(120):
+        while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - another process changes it
+            await asyncio.sleep(0.1)
 
 
 def in_process(folder: Path, *arguments: str, **more: str) -> "subprocess.Popen[bytes]":

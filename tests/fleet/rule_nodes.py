@@ -6,6 +6,8 @@ import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
+from tests.fleet.node_tasks import a_node
+
 from interpose.config.fleet import FleetSettings
 from interpose.fleet.bundles import pack
 from interpose.fleet.keys import PrivateKey, load_private, make_key, public_of
@@ -79,15 +81,8 @@ class Team:
         settings = replace(self.settings, node=name, **changed)
         folder = self.node_folder(name)
         folder.mkdir(parents=True, exist_ok=True)
-        client = await connect(settings.nats, name=name, forever=True)
-        node = Node(settings, client, str(folder))
-        task = asyncio.create_task(follow_rules(node))
-        try:
+        async with a_node(settings, follow_rules, str(folder)) as node:
             yield node
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
-            await client.close()
 
 
 async def until(holds: Callable[[], object], seconds: float = 20.0) -> bool:

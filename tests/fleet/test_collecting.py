@@ -9,22 +9,23 @@ from pathlib import Path
 
 import pytest
 from tests.faults.hosts import eventually
-from tests.fleet.nats_servers import a_nats_server
 from tests.fleet.postgres_servers import a_postgres_server, needs_postgres
 from tests.fleet.records import (
     TEAM,
+    a_team,
     batches_of,
     collected,
+    collecting,
     count_records,
-    create_stream,
+    forward_all,
     forwarded,
+    forwarded_upto,
     forwarding,
     in_process,
     numbers,
-    reported,
     rows,
     settings_of,
-    state,
+    until,
     write_records,
 )
 from tests.fleet.test_postgres_record import forged
@@ -37,11 +38,9 @@ from interpose.errors import UsageError
 from interpose.fleet.collect import collect
 from interpose.fleet.diagnosis import check_fleet
 from interpose.fleet.messages import pack
-from interpose.fleet.node import Node
 from interpose.handlers.nats_client import connect
 
 pytestmark = [needs_postgres, pytest.mark.slow]
-__all__ = ["state"]
 
 
 async def publish(settings: FleetSettings, *messages: tuple[str, bytes]) -> None:
@@ -52,7 +51,7 @@ async def publish(settings: FleetSettings, *messages: tuple[str, bytes]) -> None
 
 
 def test_hostile_messages_are_put_aside_with_their_reason_and_the_others_are_collected(
-    tmp_path: Path, database: str
+    database: str, team: FleetSettings
 ) -> None:
     fine = forged(['{"event":"a"}'] * 2)
     nul = json.loads(zlib.decompress(pack(TEAM, "bad", fine)))
@@ -60,22 +59,19 @@ def test_hostile_messages_are_put_aside_with_their_reason_and_the_others_are_col
     told: list[str] = []
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            await publish(
-                settings,
-                ("bad", b""),
-                ("bad", b"\xff" * 100),
-                ("bad", zlib.compress(b"{" * 10)),
-                ("bad", pack(TEAM, "good", fine)),
-                ("bad", pack("others", "bad", fine)),
-                ("bad", zlib.compress(json.dumps(nul).encode())),
-                ("bad", zlib.compress(b"0" * 50_000_000)),
-                ("good", pack(TEAM, "good", fine)),
-            )
-            done = await collected(settings, database, told)
-            again = await collected(settings, database)
+        await publish(
+            team,
+            ("bad", b""),
+            ("bad", b"\xff" * 100),
+            ("bad", zlib.compress(b"{" * 10)),
+            ("bad", pack(TEAM, "good", fine)),
+            ("bad", pack("others", "bad", fine)),
+            ("bad", zlib.compress(json.dumps(nul).encode())),
+            ("bad", zlib.compress(b"0" * 50_000_000)),
+            ("good", pack(TEAM, "good", fine)),
+        )
+        done = await collected(team, database, told)
+        again = await collected(team, database)
 
         assert (done.records, done.quarantined, again.records, again.quarantined) == (2, 7, 0, 0)
 
@@ -88,7 +84,7 @@ def test_hostile_messages_are_put_aside_with_their_reason_and_the_others_are_col
 
 
 def test_what_the_database_refuses_is_put_aside_and_the_rest_of_its_transaction_is_written(
-    tmp_path: Path, database: str, monkeypatch: pytest.MonkeyPatch
+    database: str, monkeypatch: pytest.MonkeyPatch, team: FleetSettings
 ) -> None:
     def refused(record: RawRecord) -> RecordRow:
         return RecordRow(subject="\0") if "poison" in record.body else row_of(record)
@@ -96,14 +92,11 @@ def test_what_the_database_refuses_is_put_aside_and_the_rest_of_its_transaction_
     monkeypatch.setattr("interpose.audit.postgres.writer.row_of", refused)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            await publish(
-                settings,
-                *((name, pack(TEAM, name, forged([json.dumps({"event": name})]))) for name in ("a", "poison", "c")),
-            )
-            await collected(settings, database)
+        await publish(
+            team,
+            *((name, pack(TEAM, name, forged([json.dumps({"event": name})]))) for name in ("a", "poison", "c")),
+        )
+        await collected(team, database)
 
     asyncio.run(scenario())
     assert numbers(database) == {"a": [1], "c": [1]}
@@ -111,7 +104,7 @@ def test_what_the_database_refuses_is_put_aside_and_the_rest_of_its_transaction_
 
 
 def test_a_broken_chain_is_told_with_node_store_and_record_and_collecting_goes_on(
-    tmp_path: Path, state: Path, database: str
+    state: Path, database: str, team: FleetSettings
 ) -> None:
     import sqlite3
 
@@ -123,29 +116,22 @@ def test_a_broken_chain_is_told_with_node_store_and_record_and_collecting_goes_o
     told: list[str] = []
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-            await collected(settings, database, told)
+        await forward_all(team)
+        await collected(team, database, told)
 
     asyncio.run(scenario())
     assert numbers(database) == {"one": list(range(1, 11))}
     assert f"broken chain: node one, store {store}: record 4 was changed, or the one before it" in told
 
 
-def test_postgresql_that_goes_away_and_comes_back_is_waited_for(tmp_path: Path, state: Path) -> None:
+def test_postgresql_that_goes_away_and_comes_back_is_waited_for(state: Path, team: FleetSettings) -> None:
     write_records(state / "audit.db", 500)
     told: list[str] = []
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server, a_postgres_server() as postgres:
+        with a_postgres_server() as postgres:
             database = postgres.new_database()
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            collecting = asyncio.ensure_future(collect(settings, database, tell=told.append))
-            async with forwarding(settings) as node:
+            async with collecting(team, database, told.append), forwarding(team) as node:
                 await forwarded(node)
                 await until(lambda: count_records(database) == 501)
                 postgres.stop()
@@ -154,18 +140,10 @@ def test_postgresql_that_goes_away_and_comes_back_is_waited_for(tmp_path: Path, 
                 await forwarded(node)
                 await asyncio.to_thread(postgres.start)
                 await until(lambda: count_records(database) == 802)
-            collecting.cancel()
-            await asyncio.gather(collecting, return_exceptions=True)
             assert numbers(database) == {"one": list(range(1, 803))}
 
     asyncio.run(scenario())
     assert "PostgreSQL: is back" in told
-
-
-async def until(condition) -> None:
-    async with asyncio.timeout(120):
-        while not await asyncio.to_thread(condition):  # noqa: ASYNC110 - another process changes it
-            await asyncio.sleep(0.1)
 
 
 def test_a_stream_that_is_too_small_is_emptied_as_it_is_collected(
@@ -175,47 +153,35 @@ def test_a_stream_that_is_too_small_is_emptied_as_it_is_collected(
     write_records(state / "audit.db", 3000)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings, record_bytes=40_000)
-            collecting = asyncio.ensure_future(collect(settings, database, tell=print))
-            async with forwarding(settings) as node:
-                await forwarded(node)
+        async with collecting(team, database):
+            await forward_all(team)
             await until(lambda: count_records(database) == 3001)
-            collecting.cancel()
-            await asyncio.gather(collecting, return_exceptions=True)
 
-    asyncio.run(scenario())
+    with a_team(tmp_path, record_bytes=40_000) as (_, team):
+        asyncio.run(scenario())
     assert numbers(database) == {"one": list(range(1, 3002))}
 
 
 def test_messages_that_another_consumer_has_not_seen_stay_in_the_stream(
-    tmp_path: Path, state: Path, database: str
+    state: Path, database: str, team: FleetSettings
 ) -> None:
     write_records(state / "audit.db", 5)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-                context = node.client.jetstream()
-                other = await context.pull_subscribe(f"interpose.{TEAM}.record.*", durable="archive")
-                await collected(settings, database)
-                [message] = await other.fetch(1)
-                await message.ack_sync()
-                write_records(state / "audit.db", 1)
-                await forwarded_upto(node, 8)
-                await collected(settings, database)
-                info = await context.stream_info(f"INTERPOSE_{TEAM}_RECORD")
-                assert (info.state.first_seq, info.state.last_seq) == (2, 2)
+        async with forwarding(team) as node:
+            await forwarded(node)
+            context = node.client.jetstream()
+            other = await context.pull_subscribe(f"interpose.{TEAM}.record.*", durable="archive")
+            await collected(team, database)
+            [message] = await other.fetch(1)
+            await message.ack_sync()
+            write_records(state / "audit.db", 1)
+            await forwarded_upto(node, 8)
+            await collected(team, database)
+            info = await context.stream_info(f"INTERPOSE_{TEAM}_RECORD")
+            assert (info.state.first_seq, info.state.last_seq) == (2, 2)
 
     asyncio.run(scenario())
-
-
-async def forwarded_upto(node: Node, number: int) -> None:
-    await reported(node, lambda: any(one["forwarded"] >= number for one in node.report["record"].values()))
 
 
 def test_node_and_collector_as_processes_with_a_configuration(
@@ -223,8 +189,7 @@ def test_node_and_collector_as_processes_with_a_configuration(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "elsewhere"))
     write_records(tmp_path / "other.db", 5)  # noted in another state directory: only the configuration names it
-    with a_nats_server(tmp_path / "nats") as server:
-        asyncio.run(create_stream(settings_of(server.url)))
+    with a_team(tmp_path) as (server, _):
         config = tmp_path / "hooks.yaml"
         config.write_text(f"fleet: {{servers: '{server.url}', team: {TEAM}, node: n1}}\naudit: {{path: other.db}}\n")
         node = in_process(tmp_path, "fleet", "node", "--config", str(config))
@@ -257,20 +222,13 @@ def test_node_and_collector_as_processes_with_a_configuration(
     assert refused == [1, 1]
 
 
-def test_two_collectors_share_the_messages(tmp_path: Path, state: Path, database: str) -> None:
+def test_two_collectors_share_the_messages(state: Path, database: str, team: FleetSettings) -> None:
     write_records(state / "audit.db", 3000)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            both = [asyncio.ensure_future(collect(settings, database, tell=print)) for _ in range(2)]
-            async with forwarding(settings) as node:
-                await forwarded(node)
+        async with collecting(team, database), collecting(team, database):
+            await forward_all(team)
             await until(lambda: count_records(database) == 3001)
-            for one in both:
-                one.cancel()
-            await asyncio.gather(*both, return_exceptions=True)
 
     asyncio.run(scenario())
     assert numbers(database) == {"one": list(range(1, 3002))}

@@ -14,13 +14,15 @@ from tests.faults.hosts import eventually
 from tests.fleet.nats_servers import a_nats_server
 from tests.fleet.records import (
     TEAM,
+    a_team,
     batches_of,
     create_stream,
+    forward_all,
     forwarded,
+    forwarded_upto,
     forwarding,
     reported,
     settings_of,
-    state,
     write_records,
 )
 
@@ -34,7 +36,6 @@ from interpose.fleet.node import Node
 from interpose.handlers.nats_client import connect
 
 pytestmark = pytest.mark.slow
-__all__ = ["state"]
 
 
 async def stream(settings: FleetSettings) -> list[tuple[int, int]]:
@@ -51,45 +52,35 @@ async def stream(settings: FleetSettings) -> list[tuple[int, int]]:
     return found
 
 
-def upto(node: Node, number: int) -> Any:
-    return lambda: any(one["forwarded"] >= number for one in node.report.get("record", {}).values())
-
-
 def in_state(node: Node, name: str) -> Any:
     return lambda: any(one["state"] == name for one in node.report.get("record", {}).values())
 
 
-def test_progress_is_kept_so_that_a_second_run_goes_on_behind_it(tmp_path: Path, state: Path) -> None:
+def test_progress_is_kept_so_that_a_second_run_goes_on_behind_it(state: Path, team: FleetSettings) -> None:
     write_records(state / "audit.db", 600)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-            write_records(state / "audit.db", 5)
-            async with forwarding(settings) as node:
-                await reported(node, upto(node, 607))
-            assert await stream(settings) == [(1, 250), (251, 500), (501, 601), (602, 607)]
+        await forward_all(team)
+        write_records(state / "audit.db", 5)
+        async with forwarding(team) as node:
+            await forwarded_upto(node, 607)
+        assert await stream(team) == [(1, 250), (251, 500), (501, 601), (602, 607)]
 
     asyncio.run(scenario())
     [progress] = (read_progress() or {}).values()
     assert (progress.path, progress.upto) == (str(state / "audit.db"), 607)
 
 
-def test_progress_that_was_lost_has_records_sent_again_and_the_server_drops_them(tmp_path: Path, state: Path) -> None:
+def test_progress_that_was_lost_has_records_sent_again_and_the_server_drops_them(
+    state: Path, team: FleetSettings
+) -> None:
     write_records(state / "audit.db", 10)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            for content in (b"", b"{", b"[]", b'{"stores": {"x": 5}}'):
-                async with forwarding(settings) as node:
-                    await forwarded(node)
-                (state / "fleet" / "forwarded.json").write_bytes(content)
-            assert await stream(settings) == [(1, 11)]
+        for content in (b"", b"{", b"[]", b'{"stores": {"x": 5}}'):
+            await forward_all(team)
+            (state / "fleet" / "forwarded.json").write_bytes(content)
+        assert await stream(team) == [(1, 11)]
 
     asyncio.run(scenario())
 
@@ -100,21 +91,19 @@ def test_a_stream_that_is_full_is_a_state_and_forwarding_goes_on_when_there_is_r
     write_records(state / "audit.db", 3000, command=os.urandom(300).hex())
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings, record_bytes=40_000)
-            async with forwarding(settings) as node:
-                found = await reported(node, in_state(node, "full"))
-                assert "collector" in next(iter(found.values()))["text"]
-                assert node.report["problems"]["record"].startswith("full: ")
-                assert any(check.state == "warning" and "full" in check.text for check in check_fleet())
-                context = node.client.jetstream()
-                info = await context.stream_info(f"INTERPOSE_{TEAM}_RECORD")
-                await context.update_stream(replace_limit(info.config))
-                await forwarded(node)
-                assert "record" not in node.report["problems"]
+        async with forwarding(team) as node:
+            found = await reported(node, in_state(node, "full"))
+            assert "collector" in next(iter(found.values()))["text"]
+            assert node.report["problems"]["record"].startswith("full: ")
+            assert any(check.state == "warning" and "full" in check.text for check in check_fleet())
+            context = node.client.jetstream()
+            info = await context.stream_info(f"INTERPOSE_{TEAM}_RECORD")
+            await context.update_stream(replace_limit(info.config))
+            await forwarded(node)
+            assert "record" not in node.report["problems"]
 
-    asyncio.run(scenario())
+    with a_team(tmp_path, record_bytes=40_000) as (_, team):
+        asyncio.run(scenario())
 
 
 def states(node: Node) -> list[tuple[str, int]]:
@@ -144,30 +133,27 @@ def test_a_missing_stream_and_a_server_that_is_away_are_states(tmp_path: Path, s
                 write_records(state / "audit.db", 3)
                 await reported(node, in_state(node, "offline"))
                 server.start()
-                await reported(node, upto(node, 8))
+                await forwarded_upto(node, 8)
 
     asyncio.run(scenario())
 
 
-def test_a_store_that_is_replaced_and_the_new_one_are_both_forwarded(tmp_path: Path, state: Path) -> None:
+def test_a_store_that_is_replaced_and_the_new_one_are_both_forwarded(state: Path, team: FleetSettings) -> None:
     path = state / "audit.db"
     write_records(path, 3)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-                remove_store(path)
-                write_records(path, 5)
-                await reported(node, lambda: states(node) == [("current", 6), ("replaced", 4)])
+        async with forwarding(team) as node:
+            await forwarded(node)
+            remove_store(path)
+            write_records(path, 5)
+            await reported(node, lambda: states(node) == [("current", 6), ("replaced", 4)])
 
     asyncio.run(scenario())
 
 
 def test_an_older_copy_of_a_store_is_sent_again_so_that_the_collector_sees_the_fork(
-    tmp_path: Path, state: Path
+    tmp_path: Path, state: Path, team: FleetSettings
 ) -> None:
     path = state / "audit.db"
     write_records(path, 3)
@@ -175,36 +161,29 @@ def test_an_older_copy_of_a_store_is_sent_again_so_that_the_collector_sees_the_f
     write_records(path, 3, session="first")
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-            shutil.copy(tmp_path / "copy.db", path)
-            write_records(path, 9, session="second")
-            async with forwarding(settings) as node:
-                found = await reported(node, upto(node, 14))
-            assert next(iter(found.values()))["changed"] > 0
-            assert await stream(settings) == [(1, 8), (1, 14)]
-            assert any("another record" in check.text for check in check_fleet())
+        await forward_all(team)
+        shutil.copy(tmp_path / "copy.db", path)
+        write_records(path, 9, session="second")
+        async with forwarding(team) as node:
+            found = await forwarded_upto(node, 14)
+        assert next(iter(found.values()))["changed"] > 0
+        assert await stream(team) == [(1, 8), (1, 14)]
+        assert any("another record" in check.text for check in check_fleet())
 
     asyncio.run(scenario())
 
 
-def test_progress_that_was_forged_hides_no_record(tmp_path: Path, state: Path) -> None:
+def test_progress_that_was_forged_hides_no_record(state: Path, team: FleetSettings) -> None:
     write_records(state / "audit.db", 9)
     store = batches_of(state / "audit.db")[0].store
     write_progress({store: Forwarded(path=str(state / "audit.db"), upto=10**9)}, 1_000_000_000)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await reported(
-                    node, lambda: in_state(node, "current")() and node.report["record"][store].get("changed", 0) > 0
-                )
-            assert await stream(settings) == [(1, 10)]
+        async with forwarding(team) as node:
+            await reported(
+                node, lambda: in_state(node, "current")() and node.report["record"][store].get("changed", 0) > 0
+            )
+        assert await stream(team) == [(1, 10)]
 
     asyncio.run(scenario())
 
@@ -226,7 +205,9 @@ def test_a_store_that_is_still_being_made_is_found_later(
     assert [one.path for one in outboxes.stores.values()] == [str(path)]
 
 
-def test_a_file_that_is_no_store_or_a_damaged_one_does_not_stop_the_others(tmp_path: Path, state: Path) -> None:
+def test_a_file_that_is_no_store_or_a_damaged_one_does_not_stop_the_others(
+    tmp_path: Path, state: Path, team: FleetSettings
+) -> None:
     for name in ("damaged.db", "fine.db"):
         write_records(tmp_path / name, 3)
     data = bytearray((tmp_path / "damaged.db").read_bytes())
@@ -236,12 +217,9 @@ def test_a_file_that_is_no_store_or_a_damaged_one_does_not_stop_the_others(tmp_p
     (state / "audit.db").write_text("not a store")
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await reported(node, upto(node, 4))
-            assert await stream(settings) == [(1, 4)]
+        async with forwarding(team) as node:
+            await forwarded_upto(node, 4)
+        assert await stream(team) == [(1, 4)]
 
     asyncio.run(scenario())
 
@@ -255,19 +233,16 @@ def test_a_record_that_the_server_does_not_accept_is_sent_without_its_body(tmp_p
     write_records(state / "audit.db", 2)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats", "max_payload: 32768") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-            numbers = await stream(settings)
-            assert [number for first, last in numbers for number in range(first, last + 1)] == list(range(1, 9))
+        await forward_all(team)
+        numbers = await stream(team)
+        assert [number for first, last in numbers for number in range(first, last + 1)] == list(range(1, 9))
 
-    asyncio.run(scenario())
+    with a_team(tmp_path, "max_payload: 32768") as (_, team):
+        asyncio.run(scenario())
 
 
 def test_a_state_directory_that_cannot_be_written_is_told_and_records_are_forwarded(
-    tmp_path: Path, state: Path, monkeypatch: pytest.MonkeyPatch
+    state: Path, monkeypatch: pytest.MonkeyPatch, team: FleetSettings
 ) -> None:
     write_records(state / "audit.db", 3)
 
@@ -277,12 +252,9 @@ def test_a_state_directory_that_cannot_be_written_is_told_and_records_are_forwar
     monkeypatch.setattr("interpose.fleet.outboxes.write_progress", refuse)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-                assert "Read-only file system" in node.report["problems"]["record"]
+        async with forwarding(team) as node:
+            await forwarded(node)
+            assert "Read-only file system" in node.report["problems"]["record"]
 
     asyncio.run(scenario())
 
@@ -343,19 +315,17 @@ def test_the_limit_of_the_outbox_beats_forwarding_and_the_gap_is_recorded_and_re
     store = batches_of(path)[0].store
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url, outbox=1_000_000)
-            await create_stream(settings)
-            write_progress({store: Forwarded(path=str(path), upto=10)}, 1_000_000)
-            prune(path, {"age": "0.001m"})
-            first = first_record(path)
-            assert first > 12
-            async with forwarding(settings) as node:
-                found = await reported(node, upto(node, 3000))
-                assert found[store]["gaps"] == [[11, first - 1]]
-            assert any("deleted before they were forwarded" in check.text for check in check_fleet())
+        write_progress({store: Forwarded(path=str(path), upto=10)}, 1_000_000)
+        prune(path, {"age": "0.001m"})
+        first = first_record(path)
+        assert first > 12
+        async with forwarding(team) as node:
+            found = await forwarded_upto(node, 3000)
+            assert found[store]["gaps"] == [[11, first - 1]]
+        assert any("deleted before they were forwarded" in check.text for check in check_fleet())
 
-    asyncio.run(scenario())
+    with a_team(tmp_path, outbox=1_000_000) as (_, team):
+        asyncio.run(scenario())
     notes = [json.loads(one.body) for batch in batches_of(path) for one in batch.records if one.kind == 2]
     assert sum(note["unforwarded"] for note in notes) == notes[-1]["upto"] - 10
     assert verify_store(str(path)).flaws == ()

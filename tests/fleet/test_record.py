@@ -4,42 +4,33 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from tests.fleet.nats_servers import a_nats_server
 from tests.fleet.postgres_servers import needs_postgres
 from tests.fleet.records import (
     collected,
-    create_stream,
     forwarded,
+    forwarded_upto,
     forwarding,
     numbers,
-    reported,
-    settings_of,
-    state,
     write_records,
 )
 
 from interpose.audit import open_store
 from interpose.audit.verify import verify_store
+from interpose.config.fleet import FleetSettings
 
 pytestmark = [needs_postgres, pytest.mark.slow]
-__all__ = ["state"]
 
 
-def test_records_of_a_node_arrive_once_and_verify(tmp_path: Path, state: Path, database: str) -> None:
+def test_records_of_a_node_arrive_once_and_verify(state: Path, database: str, team: FleetSettings) -> None:
     write_records(state / "audit.db", 40)
 
     async def scenario() -> None:
-        with a_nats_server(tmp_path / "nats") as server:
-            settings = settings_of(server.url)
-            await create_stream(settings)
-            async with forwarding(settings) as node:
-                await forwarded(node)
-                await collected(settings, database)
-                write_records(state / "audit.db", 3)
-                found = await reported(
-                    node, lambda: [one["forwarded"] for one in node.report["record"].values()] == [45]
-                )
-            done = await collected(settings, database)
+        async with forwarding(team) as node:
+            await forwarded(node)
+            await collected(team, database)
+            write_records(state / "audit.db", 3)
+            found = await forwarded_upto(node, 45)
+        done = await collected(team, database)
 
         assert (done.records, done.repeated, done.quarantined, done.flaws) == (4, 0, 0, 0)
         [report] = found.values()

@@ -14,6 +14,8 @@ import pytest
 from interpose import BegunAgent, BegunMessage, BegunTool, Hooks, Session, SyncSession
 
 Scenario = Callable[[Any], Coroutine[Any, Any, Any]]
+LS = {"command": "ls"}
+RM = {"command": "rm -rf /"}
 
 
 class Awaited:
