@@ -39,7 +39,8 @@ from .flow import (
 from .functions import is_fork_bomb, uncalled
 from .line import Pipe, ShellCommand, Suspect
 from .options import keys_of, parse_options, program_of
-from .reader import ARRAY_ELEMENT, ParsedLine, parse
+from .parsed import ARRAY_ELEMENT, ParsedLine
+from .reader import parse
 from .texts import is_plain, is_text, literal_text, printed_file, reads_data, texts_of, with_input
 from .words import (
     MANY,
