@@ -30,7 +30,7 @@ _INDIRECT = re.compile(r"![A-Za-z_]\w*(?:[@*]|\[[@*]\])?\}?", re.ASCII)
 
 
 class NestedCommands(Protocol):
-    """Reads the commands that stand inside a word; each method returns the range of those that it has read."""
+    """Reads the commands that stand inside a word, and returns the range of those that it has read."""
 
     def read_group(self, doubt: str = "", opener: str = "$(") -> tuple[int, int]:
         """Read commands up to the closing parenthesis."""
@@ -38,8 +38,8 @@ class NestedCommands(Protocol):
     def read_substitution(self) -> tuple[int, int]:
         """Read the commands of a substitution up to its closing parenthesis."""
 
-    def read_arithmetic(self) -> tuple[int, int]:
-        """Read the rest of ``((``."""
+    def read_arithmetic(self) -> None:
+        """Read the rest of ``((``, whose words are taken for commands."""
 
     def read_apart(self, text: str) -> tuple[int, int]:
         """Read commands that stand in another text."""

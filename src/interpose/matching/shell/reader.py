@@ -245,7 +245,7 @@ class _CommandReader:
         if not self.read_list(")", doubt):
             raise Unsure("a parenthesis that is not closed")
 
-    def read_arithmetic(self) -> tuple[int, int]:
+    def read_arithmetic(self) -> None:
         """Read the rest of ``((``, or a subshell in a subshell: to take sums for commands does no harm."""
         source = self.source
         source.arithmetic += 1
@@ -262,7 +262,6 @@ class _CommandReader:
         else:  # a subshell within a subshell
             for command in self.parsed.commands[first:]:
                 command.doubt = command.doubt.removeprefix(IN_ARITHMETIC)
-        return first, len(self.parsed.commands)
 
     def read_substitution(self) -> tuple[int, int]:
         """Read the commands of a substitution up to its closing parenthesis."""

@@ -1,19 +1,19 @@
-"""Programs that run commands in their own way: builtins, ``find``, ``env``, ``ssh``, ``docker``, ``git``, editors …"""
+"""Programs that run commands in their own way: builtins, ``find``, ``env``, ``ssh``, ``docker`` …"""
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
 from .. import programs
 from ..programs import INTERPRETERS, WRAPPERS, Wrapper
-from .arguments import look_into, run_named, run_options
+from .arguments import look_into
 from .context import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context
 from .flow import is_from_outside
 from .functions import ANYTHING, text_of
+from .git import read_git
 from .interpreters import run_interpreter, run_shell
 from .line import Suspect
 from .options import operands_of, parse_options
@@ -25,18 +25,8 @@ from .wrappers import run_wrapper, suspect_wrapper
 
 __all__ = ["READERS"]
 
-_BENIGN_GIT_KEYS = re.compile(
-    r"(?i)(?:user|color|http|https|init|advice|commit|pull|push|fetch|safe|log|status|rebase|branch|tag|lfs|gc|pack|i18n|column"
-    r"|remote|submodule|url)\.|core\.(?:autocrlf|longpaths|quotepath|filemode|symlinks|bare|ignorecase|eol|compression|precomposeunicode)\b"
-    r"|merge\.(?:ff|conflictstyle)|diff\.(?:renames|algorithm|color)|credential\.usehttppath|protocol\.version"
-)
 _ARCHITECTURE = re.compile(
     r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*|parisc\w*|riscv\w*"
-)
-_GIT_COMMAND_KEYS = re.compile(
-    r"(?i)core\.(?:pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|gpg\.(?:\w+\.)?program"
-    r"|diff\.external|diff\..*\.(?:command|textconv)|(?:diff|merge)tool\..*\.(?:cmd|path)|merge\..*\.driver|pager\..*"
-    r"|.*\.(?:cmd|command|program)|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
 )
 _MOST_VALUES = 16
 _PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
@@ -285,82 +275,6 @@ def _docker(line: Resolver, name: str, arguments: Sequence[str], context: Contex
     return line.resolve(inner, within)
 
 
-def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    """Look at the settings on the line, which may name commands, and at subcommands that run commands."""
-    at, _ = operands_of(name, arguments)
-    words = arguments[at:]
-    for place, word in enumerate(arguments[:at]):
-        if word.startswith("-c") and not word.startswith("--"):
-            key, _, value = (word[2:] or "".join(arguments[place + 1 : place + 2])).partition("=")
-            _git_setting(line, key, value, context, words)
-        elif word.startswith(("--exec-path=", "--config-env")):
-            line.found.cannot_read("git is told to run other programs", "variable")
-    if words[:1] == ["config"]:
-        keys = [place for place, word in enumerate(words) if "." in word and not word.startswith("-")]
-        if keys:
-            values = words[keys[0] + 1 :]
-            _git_setting(
-                line, words[keys[0]], values[0] if len(values) == 1 else " ".join(values), context, is_stored=True
-            )
-    if words[:2] == ["submodule", "foreach"]:
-        rest = [word for word in words[2:] if word not in ("--recursive", "-q", "--quiet")]
-        return line.run_text(" ".join(rest), context, "git submodule foreach") if rest else INPUT_SUSPECT
-    if words[:2] == ["bisect", "run"] and words[2:]:
-        return line.resolve(words[2:], context.inside("git bisect run"))
-    if any(word.startswith("ext::") for word in words):
-        line.found.cannot_read("git runs the command in ext::")
-    for place, word in enumerate(words):
-        if word in ("-c", "--config") and words[0] in ("clone", "init", "submodule"):
-            _git_setting(line, *"".join(words[place + 1 : place + 2]).partition("=")[::2], context)
-    run_options(line, " ".join(["git", *words[:1]]), words[1:], context)
-    return look_into(line, name, words, context, texts="".join(words[:1]) not in programs.GIT_TEXT_SUBCOMMANDS)
-
-
-def _git_setting(
-    line: Resolver, key: str, value: str, context: Context, words: Sequence[str] = (), *, is_stored: bool = False
-) -> None:
-    """Look at a setting; ``words`` are those after the options of git, to which it applies."""
-    if not is_known(key):
-        line.found.cannot_read("a setting of git is computed")
-    elif key.lower().startswith("alias."):
-        _git_alias(line, key, value, context, words)
-    elif value and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key) or not _BENIGN_GIT_KEYS.match(key)):
-        line.found.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
-        if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
-            is_there = key.lower() == "core.hookspath" and is_stored and is_known(value) and not line.files.written
-            line.found.cannot_read(f"{key} makes git run files", "file" if is_there else "variable")
-        elif is_known(value) and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key)):
-            run_named(line, value.lstrip("!"), f"git {key}", context)
-        if not is_known(value) and (
-            _GIT_COMMAND_KEYS.fullmatch(key) or not is_from_outside(value, context.state, context.parsed)
-        ):
-            line.found.cannot_read("a setting of git is computed")
-
-
-def _git_alias(line: Resolver, key: str, value: str, context: Context, words: Sequence[str]) -> None:
-    """Read what an alias stands for: with the words after it, or if it is only set, as suspect."""
-    text = value[1:] if value.startswith("!") else f"git {value}"
-    read = partial(line.run_text, text, context, "git alias", "an alias of git stands for it", more=True)
-    if not is_known(value):
-        line.found.cannot_read("an alias of git is computed")
-    elif words and words[0] == key[len("alias.") :] and value:
-        if all(map(is_known, words)):
-            text = " ".join([text, *map(shlex.quote, words[1:])])
-            line.run_text(text, context, "git alias", "an alias of git stands for it")
-        else:
-            read()
-    elif value and not words and not _names_word(key[len("alias.") :], context):
-        line.found.suspect("an alias of git", read)
-    elif value:
-        read()
-
-
-def _names_word(name: str, context: Context) -> bool:
-    """Return whether another command of the text may use an alias of git."""
-    words = [word for raw in context.parsed.commands if "config" not in raw.words for word in raw.words]
-    return any(word == name or not is_known(word) or (is_text(word) and name in word) for word in words)
-
-
 def _reads_commands(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Note a program that runs what it reads, such as at and crontab."""
     operands = [word for word in arguments if not word.startswith("-")]
@@ -445,11 +359,6 @@ def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], cont
     if not program:
         return suspect_wrapper(line, name, arguments, context)
     return line.resolve([program, *rest], context.inside(name))
-
-
-def _guessed(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    """Take the first words with a program's name for the command: the options take any number of words."""
-    return suspect_wrapper(line, name, arguments, context)
 
 
 def _coreutils(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -627,7 +536,7 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _set: "set",
     _ssh: "ssh slogin autossh mosh",
     _docker: "docker podman nerdctl nvidia-docker",
-    _git: "git",
+    read_git: "git",
     read_awk: "awk gawk mawk nawk",
     read_sed: "sed gsed",
     read_cmake: "cmake",
@@ -644,7 +553,7 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _capsh: "capsh",
     _exec: "exec",
     _start_stop_daemon: "start-stop-daemon",
-    _guessed: "systemd-nspawn",
+    suspect_wrapper: "systemd-nspawn",  # its options take any number of words
     _coreutils: "coreutils",
     _parallel: "parallel",
     _setarch: "setarch linux32 linux64 i386 x86_64",

@@ -100,7 +100,7 @@ class Variables:
         if name in _PROMPTS:
             self.prompts.append(name)
             return
-        kind = kind_of_path(value, name) or "path" if name in _LIBRARY_PATHS else "variable"
+        kind: UnreadKind = (kind_of_path(value, name) or "path") if name in _LIBRARY_PATHS else "variable"
         if name in _SETTINGS_FILES and is_known(value) and not value.startswith(("/dev/", "/proc/")):
             self.files.ran.append((name, value))
             kind = "file"
