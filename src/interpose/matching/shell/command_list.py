@@ -68,11 +68,11 @@ class CommandList:
         self.parsed.braces_left -= len(made) - 1
         self.command.words += made
 
-    def assign(self, source: str, word: str) -> bool:
-        """Add an assignment to the current command; return whether the word is one."""
-        if _OPEN_SUBSCRIPT.match(source):
+    def assign(self, written: str, word: str) -> bool:
+        """Add an assignment to the current command; return whether the word, as it is written, is one."""
+        if _OPEN_SUBSCRIPT.match(written):
             raise Unsure("a blank within a subscript")
-        assignment = _ASSIGNMENT.match(source)
+        assignment = _ASSIGNMENT.match(written)
         if assignment is None:
             return False
         name, subscript = assignment.group(1), assignment.group(2)

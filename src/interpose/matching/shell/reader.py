@@ -155,9 +155,9 @@ class _CommandReader:
         """Read a word into the current command; return whether it is the esac that closes the list."""
         began = self.source.at
         word = self.words.read()
-        source = self.source.since(began)
-        if self.source.mark() in ("<", ">") and _DESCRIPTOR.fullmatch(source):
-            line.descriptor = source  # 2>errors, or in bash {log}>errors
+        written = self.source.since(began)
+        if self.source.mark() in ("<", ">") and _DESCRIPTOR.fullmatch(written):
+            line.descriptor = written  # 2>errors, or in bash {log}>errors
             return False
         command = line.command
         command.substituted += self.expansions.take_substituted()
@@ -165,31 +165,31 @@ class _CommandReader:
             line.forked.append(word)
         is_coprocess, line.is_coprocess = line.is_coprocess, False
         if line.begins:
-            if is_coprocess and source not in RESERVED and _COMPOUND.match(self.source.text, self.source.at):
+            if is_coprocess and written not in RESERVED and _COMPOUND.match(self.source.text, self.source.at):
                 return False  # coproc NAME { … }
-            if self._read_head(line, source, word):
-                return source == "esac" and closer == ";;"
+            if self._read_head(line, written, word):
+                return written == "esac" and closer == ";;"
         if line.kind == "function":
             line.define(word)
             return False
         line.timed = False
         line.add(word)
-        if line.kind in ("for", "select") and len(command.words) == 2 and source == "do":
+        if line.kind in ("for", "select") and len(command.words) == 2 and written == "do":
             command.words.pop()
             line.separate()
         return False
 
-    def _read_head(self, line: CommandList, source: str, word: str) -> bool:
+    def _read_head(self, line: CommandList, written: str, word: str) -> bool:
         """Read a word where a command may begin; return whether it is none of the command's words."""
         is_first = not line.command.redirections and not line.command.assigned
-        if source == word and not self.source.arithmetic and is_first and self._read_keyword(line, word):
+        if written == word and not self.source.arithmetic and is_first and self._read_keyword(line, word):
             return True
-        if line.timed and source.startswith("-"):
-            if source in ("-p", "--"):
+        if line.timed and written.startswith("-"):
+            if written in ("-p", "--"):
                 return True
             line.command.words.append("time")
             return False
-        return line.assign(source, word)
+        return line.assign(written, word)
 
     def _read_keyword(self, line: CommandList, word: str) -> bool:
         """Read a reserved word, and the case that it begins; return whether it is one."""
