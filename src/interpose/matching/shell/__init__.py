@@ -2,7 +2,7 @@
 
 A line goes through these modules:
 
-- ``reader`` parses the text into commands: ``source_text``, ``word_reader`` with ``expansions`` and ``ansi_c``,
+- ``reader`` parses the text into commands: ``source``, ``word_reader`` with ``expansions`` and ``ansi_c``,
   ``here_documents``, ``command_list``. ``parsed`` is what comes out, ``words`` what it consists of.
 - ``flow`` follows the commands for directories and values of variables, ``functions`` for functions that are called.
 - ``resolver`` finds the commands that other commands run. ``variants``, ``context``, ``findings``, ``files``,

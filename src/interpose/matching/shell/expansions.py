@@ -11,7 +11,7 @@ from typing import Protocol
 from ..programs import DIRECTORY_VARIABLES
 from .ansi_c import decode_ansi_c
 from .parsed import ParsedLine
-from .source_text import SourceText
+from .source import ShellSource
 from .words import MANY, ONE, Expansion, MarkedWord, Unread, Unsure, expanded, join, pieces_of
 
 __all__ = ["ExpansionReader", "NestedCommands"]
@@ -48,7 +48,7 @@ class NestedCommands(Protocol):
 class ExpansionReader:
     """Reads quotes and expansions, and notes the ranges of the commands in them."""
 
-    def __init__(self, source: SourceText, parsed: ParsedLine, commands: NestedCommands) -> None:
+    def __init__(self, source: ShellSource, parsed: ParsedLine, commands: NestedCommands) -> None:
         self.source = source
         self.parsed = parsed
         self.commands = commands

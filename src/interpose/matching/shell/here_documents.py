@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .source_text import SourceText
+from .source import ShellSource
 from .words import RawCommand, Redirection, Unsure
 
 __all__ = ["HereDocument", "HereDocuments"]
@@ -28,7 +28,7 @@ class HereDocuments:
     ``expand`` reads a text for its substitutions, and returns it and the range of the commands in them.
     """
 
-    def __init__(self, source: SourceText, expand: Callable[[str], tuple[str, tuple[int, int]]]) -> None:
+    def __init__(self, source: ShellSource, expand: Callable[[str], tuple[str, tuple[int, int]]]) -> None:
         self.source = source
         self.expand = expand
         self.waiting: list[HereDocument] = []

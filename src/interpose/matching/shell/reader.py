@@ -16,7 +16,7 @@ from .command_list import RESERVED, CommandList
 from .expansions import ExpansionReader
 from .here_documents import HereDocument, HereDocuments
 from .parsed import ARRAY_ELEMENT, IN_ARITHMETIC, ParsedLine
-from .source_text import SourceText
+from .source import ShellSource
 from .word_reader import WordReader
 from .words import Redirection, Unsure, is_known
 
@@ -44,7 +44,7 @@ class _CommandReader:
     """Reads lists of commands; words come back to it for the commands that are nested in them."""
 
     def __init__(self, text: str, depth: int, parsed: ParsedLine) -> None:
-        self.source = SourceText(text, depth)
+        self.source = ShellSource(text, depth)
         self.parsed = parsed
         self.expansions = ExpansionReader(self.source, parsed, self)
         self.words = WordReader(self.source, self.expansions, self)

@@ -6,7 +6,7 @@ import re
 
 from .expansions import ExpansionReader, NestedCommands
 from .parsed import ARRAY_ELEMENT
-from .source_text import SourceText
+from .source import ShellSource
 from .words import MANY, ONE, Expansion, MarkedWord, expanded, join, pieces_of
 
 __all__ = ["WordReader"]
@@ -21,7 +21,7 @@ _PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
 class WordReader:
     """Reads words, in which marks stand for what is only known while the line runs."""
 
-    def __init__(self, source: SourceText, expansions: ExpansionReader, commands: NestedCommands) -> None:
+    def __init__(self, source: ShellSource, expansions: ExpansionReader, commands: NestedCommands) -> None:
         self.source = source
         self.expansions = expansions
         self.commands = commands

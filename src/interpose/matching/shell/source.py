@@ -6,7 +6,7 @@ import re
 
 from .words import Unsure
 
-__all__ = ["SourceText"]
+__all__ = ["ShellSource"]
 
 _DEEPEST = 40
 
@@ -16,7 +16,7 @@ _BARE_WORD = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
 _BROKEN_MARK = re.compile(r"\$\\\n|[<>]\\\n[<>(&|]|\(\\\n\(|[&|;]\\\n[&|;>]")
 
 
-class SourceText:
+class ShellSource:
     """A text, the place up to which it has been read, and how deeply that place is nested."""
 
     __slots__ = ("arithmetic", "at", "depth", "text")
