@@ -48,7 +48,7 @@ def look_into(line: Resolver, name: str, arguments: Sequence[str], context: Cont
 
 def run_values(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> None:
     """Read the commands in values such as ``ProxyCommand=…`` and ``EXEC:…``."""
-    for key in programs.COMMANDS_IN_VALUES.get(name, ()):
+    for key in programs.COMMANDS_IN_VALUES[name]:
         for word in arguments:
             at = word.lower().find(key.lower())
             text = word[at + len(key) :] if at >= 0 else ""

@@ -7,7 +7,7 @@ import re
 from .parsed import IN_TEST, ParsedLine
 from .words import MANY, RawCommand, Unsure, brace_words, is_known, value_of
 
-__all__ = ["RESERVED", "CommandList"]
+__all__ = ["KEYWORDS", "RESERVED", "CommandList"]
 
 _MOST_COMMANDS = 3_000
 
@@ -16,6 +16,8 @@ _CLOSERS = frozenset(["}", "fi", "done"])
 _BETWEEN = frozenset(["then", "elif", "else", "do", "!", "time", "coproc"])
 RESERVED = _OPENERS | _CLOSERS | _BETWEEN
 """The reserved words after which a command may begin, and those that close what they open."""
+KEYWORDS = RESERVED | {"case", "esac", "for", "select", "function"}
+"""All reserved words."""
 
 _NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*?\])?\+?=", re.ASCII | re.DOTALL)
@@ -64,15 +66,18 @@ class CommandList:
 
     def add(self, word: str) -> None:
         """Add a word to the current command: all words that its braces stand for."""
+        if type(word) is str:
+            self.command.words.append(word)
+            return
         made = brace_words(word, self.parsed.braces_left)
         self.parsed.braces_left -= len(made) - 1
         self.command.words += made
 
     def assign(self, written: str, word: str) -> bool:
         """Add an assignment to the current command; return whether the word, as it is written, is one."""
-        if _OPEN_SUBSCRIPT.match(written):
+        if "[" in written and _OPEN_SUBSCRIPT.match(written):
             raise Unsure("a blank within a subscript")
-        assignment = _ASSIGNMENT.match(written)
+        assignment = _ASSIGNMENT.match(written) if "=" in written else None
         if assignment is None:
             return False
         name, subscript = assignment.group(1), assignment.group(2)

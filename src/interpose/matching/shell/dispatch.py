@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from ..programs import (
+    COMMANDS_IN_VALUES,
     DIRECTORY_VARIABLES,
     EVALUATING_BUILTINS,
     INERT,
@@ -33,7 +34,8 @@ def read_program(line: Resolver, name: str, arguments: Sequence[str], context: C
     """Read the arguments of any program; return what it does with what it reads."""
     if name in EVALUATING_BUILTINS:
         evaluate(line, name, arguments, context)
-    run_values(line, name, arguments, context)
+    if name in COMMANDS_IN_VALUES:
+        run_values(line, name, arguments, context)
     reader = line.readers.get(name)
     if reader is not None:
         return reader(line, name, arguments, context)

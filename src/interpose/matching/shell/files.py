@@ -122,9 +122,9 @@ class LineFiles:
         """Note settings and code that the line writes and that its programs load."""
         if "git" in names and self.written & _GIT_SETTINGS:
             self.found.cannot_read("git reads a configuration that the line writes", "written")
-        code = sorted(name for name in self.written if _CODE.search(name))
+        code = [name for name in self.written if _CODE.search(name)]
         if self.loads and code:
-            self.found.cannot_read(f"{self.loads[0]} may run {code[0]}, which the line writes", "written")
+            self.found.cannot_read(f"{self.loads[0]} may run {min(code)}, which the line writes", "written")
 
     def judge_run(self) -> None:
         """Note the files that the line writes and runs."""

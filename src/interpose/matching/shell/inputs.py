@@ -66,7 +66,7 @@ class LineInputs:
         if role == INPUT_RUN and not (len(inputs) == 1 and self._feed(raw, name, inputs[0].text, run_text)):
             path = inputs[0].target
             is_file = not inputs[0].text and is_known(path) and not path.startswith(("/dev/", "/proc/"))
-            self._run_input(name, "what it reads", path if is_file else "")
+            self._run_input(name, "what it reads", path if is_file else None)
 
     def follow_pipes(
         self, parsed: ParsedLine, roles: Sequence[int], functions: AbstractSet[str], run_text: TextRunner
@@ -96,13 +96,13 @@ class LineInputs:
         name = base_name(readers[0].words[0]) if readers and readers[0].words else "a function"
         text = literal_text(writers) if len(readers) == 1 else ""
         if is_known(name) and not (text and self._feed(readers[0], name, text, run_text)):
-            self._run_input(name, "what it reads from a pipe", printed_file(writers))
+            self._run_input(name, "what it reads from a pipe", printed_file(writers) or None)
 
-    def _run_input(self, name: str, what: str, path: str) -> None:
+    def _run_input(self, name: str, what: str, path: str | None) -> None:
         """Note that a program runs what it reads: a file if there is a path."""
-        if path:
+        if path is not None:
             self.files.ran.append((name, path))
-        self.found.cannot_read(f"{name} runs {what}", "file" if path else "input")
+        self.found.cannot_read(f"{name} runs {what}", "input" if path is None else "file")
 
     def _feed(self, raw: RawCommand, name: str, text: str, run_text: TextRunner) -> bool:
         """Read a text that is given to a program to run; return whether that says all that it runs."""

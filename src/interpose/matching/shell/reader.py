@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 
-from .command_list import RESERVED, CommandList
+from .command_list import KEYWORDS, RESERVED, CommandList
 from .expansions import ExpansionReader
 from .here_documents import HereDocument, HereDocuments
 from .parsed import ARRAY_ELEMENT, IN_ARITHMETIC, ParsedLine
@@ -61,7 +61,7 @@ class _CommandReader:
         ended = ""
         while True:
             source.skip_blanks()
-            mark = source.mark()
+            mark = source.text[source.at : source.at + 1]
             if not mark or mark == "\n":
                 self._end_line(line, mark, bool(outer))
                 if not mark:
@@ -160,7 +160,8 @@ class _CommandReader:
             line.descriptor = written  # 2>errors, or in bash {log}>errors
             return False
         command = line.command
-        command.substituted += self.expansions.take_substituted()
+        if self.expansions.substituted:
+            command.substituted += self.expansions.take_substituted()
         if line.forked is not None:
             line.forked.append(word)
         is_coprocess, line.is_coprocess = line.is_coprocess, False
@@ -182,7 +183,8 @@ class _CommandReader:
     def _read_head(self, line: CommandList, written: str, word: str) -> bool:
         """Read a word where a command may begin; return whether it is none of the command's words."""
         is_first = not line.command.redirections and not line.command.assigned
-        if written == word and not self.source.arithmetic and is_first and self._read_keyword(line, word):
+        if word in KEYWORDS and written == word and not self.source.arithmetic and is_first:
+            self._read_keyword(line, word)
             return True
         if line.timed and written.startswith("-"):
             if written in ("-p", "--"):
@@ -191,8 +193,8 @@ class _CommandReader:
             return False
         return line.assign(written, word)
 
-    def _read_keyword(self, line: CommandList, word: str) -> bool:
-        """Read a reserved word, and the case that it begins; return whether it is one."""
+    def _read_keyword(self, line: CommandList, word: str) -> None:
+        """Read a reserved word, and the case that it begins."""
         if word in RESERVED:
             self.parsed.is_simple &= word != "coproc"
             line.reserved(word)
@@ -201,13 +203,10 @@ class _CommandReader:
         elif word == "case":
             self.parsed.is_simple = False
             self._read_case(line)
-        elif word in ("for", "select", "function"):
+        else:
             self.parsed.is_simple = False
             line.kind = word
             self.parsed.steps += ["for"] if word != "function" else []
-        else:
-            return False
-        return True
 
     # Parentheses.
 

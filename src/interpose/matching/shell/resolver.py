@@ -106,7 +106,8 @@ class Resolver:
             self._read_idle(raw, parsed, outer, state) if at in idle else self._read_command(raw, parsed, outer, state)
             for at, (raw, state) in enumerate(zip(parsed.commands, states, strict=True))
         ]
-        self.inputs.follow_pipes(parsed, roles, self.functions, self.run_text)
+        if parsed.pipes:
+            self.inputs.follow_pipes(parsed, roles, self.functions, self.run_text)
         return max(roles, default=INPUT_IGNORED)
 
     def run_text(
@@ -178,6 +179,8 @@ class Resolver:
             )
         self.variables.are_chosen |= bool(raw.substituted)
         found = list(variants(raw, context, state))
+        if not raw.redirections:
+            return max(self._read_variant(one, within) for one, within in found)
         before, emptied = len(self.files.ran), self.files.emptied_by(raw)
         role = max(self._read_variant(one, within) for one, within in found)
         if emptied:
@@ -205,7 +208,8 @@ class Resolver:
                 self.note((), context)
         for name, value in raw.assigned:
             self.assign(name, value, context, role=role if raw.words else INPUT_SUSPECT, alone=not raw.words)
-        self.inputs.follow_redirections(raw, role, self.run_text)
+        if raw.redirections:
+            self.inputs.follow_redirections(raw, role, self.run_text)
         self.files.texts += texts_of(raw)
         self.is_suspect |= role > INPUT_IGNORED
         return role

@@ -6,12 +6,13 @@ import re
 
 from .words import Unsure
 
-__all__ = ["ShellSource"]
+__all__ = ["BARE", "ShellSource"]
 
 _DEEPEST = 40
 
 _BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
-_BARE_WORD = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
+BARE = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
+"""Characters that stand for themselves."""
 # A mark that continues on the next line: $ and (, < and <.
 _BROKEN_MARK = re.compile(r"\$\\\n|[<>]\\\n[<>(&|]|\(\\\n\(|[&|;]\\\n[&|;>]")
 
@@ -65,7 +66,7 @@ class ShellSource:
 
     def read_bare(self) -> str:
         """Read characters that stand for themselves; return them."""
-        bare = _BARE_WORD.match(self.text, self.at)
+        bare = BARE.match(self.text, self.at)
         if bare is None:
             return ""
         self.at = bare.end()

@@ -6,7 +6,7 @@ import re
 
 from .expansions import ExpansionReader, NestedCommands
 from .parsed import ARRAY_ELEMENT
-from .source import ShellSource
+from .source import BARE, ShellSource
 from .words import MANY, ONE, Expansion, MarkedWord, expanded, join, pieces_of
 
 __all__ = ["WordReader"]
@@ -29,22 +29,23 @@ class WordReader:
 
     def read(self, *, is_target: bool = False) -> str:
         """Read one word; ``is_target`` says that it is the target of a redirection."""
-        source = self.source
+        source, text = self.source, self.source.text
         pieces: list[str] = []
         began, unreadable = source.at, False
-        while source.at < len(source.text):
-            bare = source.read_bare()
+        while source.at < len(text):
+            bare = BARE.match(text, source.at)
             if bare:
-                pieces.append(bare)
+                source.at = bare.end()
+                pieces.append(bare.group())
                 continue
-            mark = source.text[source.at]
+            mark = text[source.at]
             if mark in "<>" and source.is_process_substitution() and (is_target or self._begins_value(began)):
                 source.at += 2
                 pieces.append(expanded(self.expansions.read_substitution(ONE)._replace(pipe=mark)))
             elif mark in " \t\n;&|)<>":
                 break
             elif mark == "(":
-                if source.at == began or source.text[source.at - 1] != "=":
+                if source.at == began or text[source.at - 1] != "=":
                     break
                 source.at += 1
                 self.commands.read_group(ARRAY_ELEMENT)
