@@ -8,17 +8,16 @@ from .words import Unsure
 
 __all__ = ["decode_ansi_c"]
 
-_ESCAPE = re.compile(
-    r"\\(?:([abeEfnrtv\\\"?])|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))", re.DOTALL
-)
+# These are compiled on first use, which takes long.
+_ESCAPE = r"(?s)\\(?:([abeEfnrtv\\\"?])|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|([0-7]{1,3})|(.))"
+_CONTROL = r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]"
 _ESCAPES = {"a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
 
 
 def decode_ansi_c(text: str) -> str:
     """Return what stands for the text between the quotes; raise Unsure if it has a control character or a byte."""
-    decoded = _ESCAPE.sub(_unescape, text)
-    if _CONTROL.search(decoded):
+    decoded = re.sub(_ESCAPE, _unescape, text)
+    if re.search(_CONTROL, decoded):
         raise Unsure("a control character in $'…'")
     return decoded
 

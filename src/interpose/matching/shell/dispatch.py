@@ -26,7 +26,8 @@ from .wrappers import run_wrapper
 
 __all__ = ["read_program"]
 
-_CONNECTS_TO = re.compile(r"^-[a-zA-Z]*[ec]|^--(?:sh-|lua-)?exec|exec:|system:|shell:|[\0\1]", re.IGNORECASE)
+# It is compiled on first use, which takes long.
+_CONNECTS_TO = r"(?i)^-[a-zA-Z]*[ec]|^--(?:sh-|lua-)?exec|exec:|system:|shell:|[\0\1]"
 _SUBSTITUTED_TEXT = PRODUCERS | frozenset(["sed", "awk", "cut", "perl", "python", "python3", "node", "grep"])
 
 
@@ -63,7 +64,9 @@ def _read_unknown(line: Resolver, name: str, arguments: Sequence[str], context: 
         is_set = first.startswith((ONE, MANY)) and _is_set(first, context)
         if is_set or _is_composed(arguments, context):
             line.found.cannot_read(f"{name}, which is not known, is given words that the line computes", "arguments")
-    reads = name in READS_COMMANDS and (name not in CONNECTS or any(map(_CONNECTS_TO.search, arguments)))
+    reads = name in READS_COMMANDS and (
+        name not in CONNECTS or any(re.search(_CONNECTS_TO, word) for word in arguments)
+    )
     return INPUT_RUN if reads else INPUT_SUSPECT
 
 

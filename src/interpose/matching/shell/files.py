@@ -20,9 +20,8 @@ _STREAMS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")
 _MARKS = re.compile("[\0\1]+")
 _ESCAPES = re.compile(r"\\[abfnrtv]")  # as printf and echo -e write them
 _SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
-_CODE = re.compile(
-    r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
-)
+# It is compiled on first use, which takes long.
+_CODE = r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
 _GIT_SETTINGS = frozenset(["config", ".gitconfig"])
 
 
@@ -122,8 +121,8 @@ class LineFiles:
         """Note settings and code that the line writes and that its programs load."""
         if "git" in names and self.written & _GIT_SETTINGS:
             self.found.cannot_read("git reads a configuration that the line writes", "written")
-        code = [name for name in self.written if _CODE.search(name)]
-        if self.loads and code:
+        code = [name for name in self.written if re.search(_CODE, name)] if self.loads else []
+        if code:
             self.found.cannot_read(f"{self.loads[0]} may run {min(code)}, which the line writes", "written")
 
     def judge_run(self) -> None:

@@ -19,12 +19,13 @@ from .words import is_known
 
 __all__ = ["read_git"]
 
-_BENIGN_KEYS = re.compile(
+# These are compiled on first use, which takes long.
+_BENIGN_KEYS = (
     r"(?i)(?:user|color|http|https|init|advice|commit|pull|push|fetch|safe|log|status|rebase|branch|tag|lfs|gc|pack|i18n|column"
     r"|remote|submodule|url)\.|core\.(?:autocrlf|longpaths|quotepath|filemode|symlinks|bare|ignorecase|eol|compression|precomposeunicode)\b"
     r"|merge\.(?:ff|conflictstyle)|diff\.(?:renames|algorithm|color)|credential\.usehttppath|protocol\.version"
 )
-_COMMAND_KEYS = re.compile(
+_COMMAND_KEYS = (
     r"(?i)core\.(?:pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|gpg\.(?:\w+\.)?program"
     r"|diff\.external|diff\..*\.(?:command|textconv)|(?:diff|merge)tool\..*\.(?:cmd|path)|merge\..*\.driver|pager\..*"
     r"|.*\.(?:cmd|command|program)|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
@@ -70,15 +71,15 @@ def _read_setting(
         line.found.cannot_read("a setting of git is computed")
     elif key.lower().startswith("alias."):
         _read_alias(line, key, value, context, words)
-    elif value and (value.startswith("!") or _COMMAND_KEYS.fullmatch(key) or not _BENIGN_KEYS.match(key)):
+    elif value and (value.startswith("!") or re.fullmatch(_COMMAND_KEYS, key) or not re.match(_BENIGN_KEYS, key)):
         line.found.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
         if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
             is_there = key.lower() == "core.hookspath" and is_stored and is_known(value) and not line.files.written
             line.found.cannot_read(f"{key} makes git run files", "file" if is_there else "variable")
-        elif is_known(value) and (value.startswith("!") or _COMMAND_KEYS.fullmatch(key)):
+        elif is_known(value) and (value.startswith("!") or re.fullmatch(_COMMAND_KEYS, key)):
             run_named(line, value.lstrip("!"), f"git {key}", context)
         if not is_known(value) and (
-            _COMMAND_KEYS.fullmatch(key) or not is_from_outside(value, context.state, context.parsed)
+            re.fullmatch(_COMMAND_KEYS, key) or not is_from_outside(value, context.state, context.parsed)
         ):
             line.found.cannot_read("a setting of git is computed")
 

@@ -21,9 +21,8 @@ _MOST_PIPES = 3_000
 _MOST_FED = 100
 _FEEDS = re.compile(r"(?<!\|)\|(?!\|)|<|>\(|\bcoproc\b")
 _SQL_PROGRAMS = frozenset(["psql", "sqlite3"])
-_SQL_COMMAND = re.compile(
-    r"[\\\\!|]|^\s*\.\w|\bprogram\b|load_extension|edit\(|readfile|writefile", re.IGNORECASE | re.MULTILINE
-)
+# It is compiled on first use, which takes long.
+_SQL_COMMAND = r"(?im)[\\\\!|]|^\s*\.\w|\bprogram\b|load_extension|edit\(|readfile|writefile"
 
 TextRunner = Callable[[str, Context, str], int]
 """Reads a text that a program runs, which has the name."""
@@ -109,7 +108,7 @@ class LineInputs:
         if not text:
             return False
         if name in _SQL_PROGRAMS:
-            return is_known(text) and not _SQL_COMMAND.search(text)
+            return is_known(text) and not re.search(_SQL_COMMAND, text)
         if raw.place not in self.hungry:
             return False
         shell, context = self.hungry.pop(raw.place)

@@ -25,8 +25,10 @@ from .wrappers import run_wrapper, suspect_wrapper
 
 __all__ = ["READERS"]
 
-_ARCHITECTURE = re.compile(
-    r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*|parisc\w*|riscv\w*"
+# It is compiled on first use, which takes long.
+_ARCHITECTURE = (
+    r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*"
+    r"|parisc\w*|riscv\w*"
 )
 _MOST_VALUES = 16
 _PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
@@ -404,7 +406,7 @@ def _setarch(line: Resolver, name: str, arguments: Sequence[str], context: Conte
     """Pass the architecture, which may be left out, and the options on both sides of it."""
     spec = WRAPPERS["setarch"].options
     at, _, sure = parse_options(arguments, spec)
-    if name == "setarch" and at < len(arguments) and _ARCHITECTURE.fullmatch(arguments[at]):
+    if name == "setarch" and at < len(arguments) and re.fullmatch(_ARCHITECTURE, arguments[at]):
         more, _, sure_again = parse_options(arguments[at + 1 :], spec)
         at, sure = at + 1 + more, sure and sure_again
     if not sure:
