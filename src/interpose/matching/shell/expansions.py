@@ -44,6 +44,9 @@ class NestedCommands(Protocol):
     def read_apart(self, text: str) -> tuple[int, int]:
         """Read commands that stand in another text."""
 
+    def read_document(self, text: str) -> tuple[str, tuple[int, int]]:
+        """Read the text of a here-document; return it too."""
+
 
 class ExpansionReader:
     """Reads quotes and expansions, and notes the ranges of the commands in them."""

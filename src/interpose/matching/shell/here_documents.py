@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
+from .expansions import NestedCommands
 from .source import ShellSource
 from .words import RawCommand, Redirection, Unsure
 
@@ -23,14 +23,11 @@ class HereDocument(NamedTuple):
 
 
 class HereDocuments:
-    """The here-documents whose texts begin after the current line.
+    """The here-documents whose texts begin after the current line."""
 
-    ``expand`` reads a text for its substitutions, and returns it and the range of the commands in them.
-    """
-
-    def __init__(self, source: ShellSource, expand: Callable[[str], tuple[str, tuple[int, int]]]) -> None:
+    def __init__(self, source: ShellSource, commands: NestedCommands) -> None:
         self.source = source
-        self.expand = expand
+        self.commands = commands
         self.waiting: list[HereDocument] = []
 
     def read(self) -> None:
@@ -39,7 +36,7 @@ class HereDocuments:
         for document in waiting:
             body = self._read_body(document)
             if document.expands:
-                body, commands = self.expand(body)
+                body, commands = self.commands.read_document(body)
                 document.command.substituted.append(commands)
             document.command.redirections.append(Redirection(document.operator, document.end, body))
 

@@ -11,6 +11,7 @@ Lists of commands, redirections and compound commands are here. ``word_reader`` 
 from __future__ import annotations
 
 import re
+from weakref import proxy
 
 from .command_list import KEYWORDS, RESERVED, CommandList
 from .expansions import ExpansionReader
@@ -46,9 +47,10 @@ class _CommandReader:
     def __init__(self, text: str, depth: int, parsed: ParsedLine) -> None:
         self.source = ShellSource(text, depth)
         self.parsed = parsed
-        self.expansions = ExpansionReader(self.source, parsed, self)
-        self.words = WordReader(self.source, self.expansions, self)
-        self.documents = HereDocuments(self.source, self._expand)
+        nested = proxy(self)  # a cycle of references would be left to the garbage collector
+        self.expansions = ExpansionReader(self.source, parsed, nested)
+        self.words = WordReader(self.source, self.expansions, nested)
+        self.documents = HereDocuments(self.source, nested)
 
     # Lists of commands.
 
@@ -283,7 +285,7 @@ class _CommandReader:
         self.parsed.steps.append(")")
         return first, len(self.parsed.commands)
 
-    def _expand(self, text: str) -> tuple[str, tuple[int, int]]:
+    def read_document(self, text: str) -> tuple[str, tuple[int, int]]:
         """Read the text of a here-document; return it and the range of the commands in its substitutions."""
         first = len(self.parsed.commands)
         inner = _CommandReader(text, self.source.depth, self.parsed)
