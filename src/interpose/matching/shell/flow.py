@@ -13,7 +13,7 @@ from itertools import islice, product
 from typing import NamedTuple
 
 from ..programs import DIRECTORY_VARIABLES, KNOWN
-from .reader import ParsedLine
+from .parsed import CLOSER_OF, CLOSERS, ParsedLine
 from .words import MANY, ONE, Expansion, MarkedWord, RawCommand, UnreadKind, is_known, pieces_of, value_of, written_of
 
 __all__ = [
@@ -38,7 +38,6 @@ _DECLARES = frozenset(["export", "declare", "typeset", "local", "readonly", "int
 _EVALUATES = frozenset(["eval", "source", ".", "trap", "alias", "emulate", "enable", "builtin", "command"])
 _ENDS = frozenset(["exit", "return", "exec", "break", "continue", "logout"])
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108 - it is compared, not used
-_OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
 _ENVIRONMENT_NAME = re.compile(r"(?!argv\Z)[A-Za-z]\w*", re.ASCII)
 _POSITIONAL = re.compile(r"[0-9]+|[@*]")
 _OF_THE_SHELL = (
@@ -187,9 +186,9 @@ class _StateWalk:
             self._command(step)
         elif step.startswith("function "):
             self.defines = True
-        elif step in _OPENERS:
+        elif step in CLOSER_OF:
             self._open(step)
-        elif step in ("}", ")", "fi", "done", "esac"):
+        elif step in CLOSERS:
             self._close(step)
         elif step in ("then", "elif", "else", "do", ";;"):
             self._branch(step)
@@ -223,7 +222,7 @@ class _StateWalk:
             frame.otherwise = _NOWHERE
 
     def _close(self, closer: str) -> None:
-        if not self.frames or _OPENERS[self.frames[-1].opener] != closer:
+        if not self.frames or CLOSER_OF[self.frames[-1].opener] != closer:
             return
         frame = self.frames.pop()
         inner, self.chain = self.chain, frame.outer
@@ -331,11 +330,11 @@ def _hidden_in(parsed: ParsedLine) -> set[str]:
     for step in parsed.steps:
         if isinstance(step, str):
             pending = pending or step.startswith("function ")
-            if step in _OPENERS:
+            if step in CLOSER_OF:
                 repeated.append(pending or step in _LOOPS)
                 depth += repeated[-1]
                 pending = False
-            elif step in ("}", ")", "fi", "done", "esac") and repeated:
+            elif step in CLOSERS and repeated:
                 depth -= repeated.pop()
             continue
         raw = parsed.commands[step]

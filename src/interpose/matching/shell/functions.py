@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from .reader import ParsedLine
+from .parsed import CLOSER_OF, CLOSERS, ParsedLine
 from .words import RawCommand, is_known
 
 __all__ = ["ANYTHING", "is_fork_bomb", "text_of", "uncalled"]
@@ -14,8 +14,6 @@ __all__ = ["ANYTHING", "is_fork_bomb", "text_of", "uncalled"]
 ANYTHING = "\0"
 """Stands for a text in which every name occurs."""
 
-_OPENERS = {"{": "}", "(": ")", "$(": ")", "if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac"}
-_CLOSERS = frozenset(_OPENERS.values())
 # Shells call these by themselves.
 _CALLED_BY_THE_SHELL = ("command_not_found", "TRAP", "precmd", "preexec", "chpwd", "periodic", "zsh", "PROMPT", "fish_")
 _ENDLESS: tuple[list[str], ...] = (
@@ -118,8 +116,8 @@ def _end_of_body(steps: Sequence[int | str], at: int) -> int:
     depth = 0
     for place in range(at, len(steps)):
         step = steps[place]
-        depth += isinstance(step, str) and step in _OPENERS
-        depth -= isinstance(step, str) and step in _CLOSERS
+        depth += isinstance(step, str) and step in CLOSER_OF
+        depth -= isinstance(step, str) and step in CLOSERS
         if depth <= 0:
             return place + 1
     return len(steps)
@@ -144,7 +142,7 @@ def _has_endless_jobs(parsed: ParsedLine, at: int) -> bool:
     for place in range(steps.index("do", at) + 1, end):
         step = steps[place]
         if isinstance(step, str):
-            depth += (step in _OPENERS) - (step in _CLOSERS)
+            depth += (step in CLOSER_OF) - (step in CLOSERS)
             forgets |= step == "&" and depth > 0
         elif parsed.commands[step].words[:1] == ["disown"]:
             forgets = True

@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 from .. import programs
 from ..programs import INTERPRETERS, KNOWN
+from .arguments import look_into
+from .context import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context
 from .languages import is_inert_code
 from .line import Suspect
-from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
+from .resolver import Resolver
+from .texts import printed_text
 from .words import MANY, UnreadKind, base_name, is_known, pieces_of
-
-_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
 
 __all__ = ["run_interpreter", "run_shell"]
 
+_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
 _LOADS = frozenset(["-r", "--require", "--import", "--loader", "--experimental-loader", "-M", "-I"])
 
 
@@ -26,8 +28,8 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
         option = arguments[at]
         at += 1
         if not is_known(option):
-            line.cannot_read(f"the options of {name} are computed")
-            line.suspect_texts(name, arguments, runs=True)
+            line.found.cannot_read(f"the options of {name} are computed")
+            line.found.suspect_texts(name, arguments, runs=True)
             return INPUT_RUN
         if option in ("-", "--"):
             break
@@ -37,8 +39,8 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
         if name in ("zsh", "ksh", "mksh") and option[1:2] == "o" and len(option) > 2:
             continue  # the name of the option follows at once
         if re.match(r"[-+][a-zA-Z]*?[oO][a-z]{4,}", option):
-            line.cannot_read(f"the options of {name} are written in a way that shells read differently")
-            line.suspect_texts(name, arguments, runs=True)
+            line.found.cannot_read(f"the options of {name} are written in a way that shells read differently")
+            line.found.suspect_texts(name, arguments, runs=True)
             return INPUT_RUN
         has_text |= "c" in option[1:] and option[0] == "-"
         reads |= "s" in option[1:]
@@ -49,14 +51,14 @@ def run_shell(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     if has_text:
         if at >= len(arguments):
             return INPUT_IGNORED
-        line.suspect_texts(name, arguments[:at], runs=True)
+        line.found.suspect_texts(name, arguments[:at], runs=True)
         return line.run_text(arguments[at], context, f"{name} -c", positional=arguments[at + 1 :])
     if reads or at >= len(arguments):
-        line.hungry[context.raw.place] = (name, context)
+        line.inputs.hungry[context.raw.place] = (name, context)
         return INPUT_RUN
-    if text := line.printed_text(arguments[at], context):
+    if text := printed_text(arguments[at], context.parsed.commands):
         return line.run_text(text, context, name, positional=arguments[at:])
-    return line.run_file(name, arguments[at], context, arguments[at + 1 :])
+    return line.files.run(name, arguments[at], context, arguments[at + 1 :])
 
 
 def _long_option(line: Resolver, name: str, option: str, following: str, context: Context) -> int:
@@ -67,24 +69,24 @@ def _long_option(line: Resolver, name: str, option: str, following: str, context
         line.run_text(value, context, f"{name} {option}")
     elif option not in ("--rcfile", "--init-file"):
         return 0
-    elif text := line.printed_text(value, context):
+    elif text := printed_text(value, context.parsed.commands):
         line.run_text(text, context, f"{name} {option}")
     else:
         kind: UnreadKind = "file" if is_known(base_name(value)) else "computed"
-        line.cannot_read(f"{name} {option} runs a file", "written" if line.wrote(value) else kind)
+        line.found.cannot_read(f"{name} {option} runs a file", "written" if line.files.wrote(value) else kind)
     return not equals
 
 
 def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Look for code among the options; else the program is a file, a module, or what it reads."""
     letters = INTERPRETERS[name]
-    line.loads.append(name)
+    line.files.loads.append(name)
     at = 0
     while at < len(arguments) and arguments[at][:1] == "-" and arguments[at] != "-":
         option = arguments[at]
         at += 1
         if _loads_computed(option, arguments[at : at + 1]):
-            line.cannot_read(f"{name} loads what is computed")
+            line.found.cannot_read(f"{name} loads what is computed")
             return INPUT_SUSPECT
         if option[:2] == "-M" and not re.fullmatch(r"[\w=.,:/-]+", option):
             return _code(line, name, option)
@@ -99,9 +101,9 @@ def run_interpreter(line: Resolver, name: str, arguments: Sequence[str], context
     if at >= len(arguments) or arguments[at] == "-":
         return INPUT_RUN
     if arguments[at] in ("run", "test", "task", "install", "add", "x") and name in ("bun", "deno"):
-        role = line.look_into(name, arguments[at:], context)
+        role = look_into(line, name, arguments[at:], context)
         return INPUT_RUN if arguments[at] == "run" and "-" in arguments[at:] else role
-    return line.run_file(name, arguments[at], context, arguments[at + 1 :])
+    return line.files.run(name, arguments[at], context, arguments[at + 1 :])
 
 
 def _loads_computed(option: str, following: Sequence[str]) -> bool:
@@ -139,25 +141,25 @@ def _code_of_file(line: Resolver, name: str, code: Sequence[str], context: Conte
     if len(commands) != 1 or commands[0].redirections or len(commands[0].words) != 2 or commands[0].words[0] != "cat":
         return 0
     path = commands[0].words[1]
-    return line.run_file(name, path, context) if is_known(path) and not path.startswith("-") else 0
+    return line.files.run(name, path, context) if is_known(path) and not path.startswith("-") else 0
 
 
 def _code(line: Resolver, name: str, code: str) -> int:
     language = "python" if name.startswith(("py", "ipython")) else name.removesuffix("js")
     if not is_known(code) or not is_inert_code(language, code):
-        line.cannot_read(f"code for {name}, which is not read", "code")
-        line.suspects.append(Suspect(name, text=code, runs=True))
+        line.found.cannot_read(f"code for {name}, which is not read", "code")
+        line.found.suspects.append(Suspect(name, text=code, runs=True))
     return INPUT_SUSPECT
 
 
 def _module(line: Resolver, arguments: Sequence[str], context: Context) -> int:
     """Judge ``python -m pip install`` as ``pip install``."""
-    line.loads.append("python")
+    line.files.loads.append("python")
     if not arguments or not is_known(arguments[0]) or arguments[0] in programs.MODULES_THAT_RUN_CODE:
-        line.cannot_read("code for python, which is not read", "code")
-        line.suspect_texts("python -m", arguments, runs=True)
+        line.found.cannot_read("code for python, which is not read", "code")
+        line.found.suspect_texts("python -m", arguments, runs=True)
         return INPUT_RUN
     if arguments[0] in KNOWN:
         return line.resolve(arguments, context.inside("python -m"))
-    line._note(arguments, context.inside("python -m"))
-    return line.look_into("python -m", arguments[1:], context)
+    line.note(arguments, context.inside("python -m"))
+    return look_into(line, "python -m", arguments[1:], context)

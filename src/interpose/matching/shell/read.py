@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .dispatch import read_program
 from .line import Line
 from .resolver import LONGEST, Resolver
 from .runners import READERS
@@ -27,15 +28,16 @@ def read_line(text: str) -> Line:
         text.encode()
     except UnicodeEncodeError:
         return Line(text, opaque=(Unread("text that is no Unicode", "broken"),), is_whole=False)
-    resolver = Resolver(READERS)
+    resolver = Resolver(read_program, READERS)
+    found = resolver.found
     try:
         resolver.read(text, None)
     except Unsure as error:
-        reasons = dict.fromkeys([Unread(str(error), "broken"), *resolver.opaque])
+        reasons = dict.fromkeys([Unread(str(error), "broken"), *found.opaque])
         return Line(
             text,
-            tuple(resolver.commands),
-            tuple(resolver.suspects),
+            tuple(found.commands),
+            tuple(found.suspects),
             (),
             tuple(reasons),
             is_whole=False,
@@ -44,10 +46,10 @@ def read_line(text: str) -> Line:
     resolver.finish()
     return Line(
         text,
-        tuple(resolver.commands),
-        tuple(dict.fromkeys(resolver.suspects)),
-        tuple(resolver.pipes),
-        tuple(dict.fromkeys(resolver.opaque)),
+        tuple(found.commands),
+        tuple(dict.fromkeys(found.suspects)),
+        tuple(found.pipes),
+        tuple(dict.fromkeys(found.opaque)),
         is_simple=resolver.is_simple,
         is_fork_bomb=resolver.is_fork_bomb,
     )

@@ -1,47 +1,34 @@
-"""Programs that run commands in their own way: builtins, ``find``, ``env``, ``ssh``, ``docker``, ``git``, editors …"""
+"""Programs that run commands in their own way: builtins, ``find``, ``env``, ``ssh``, ``docker`` …"""
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
 from .. import programs
 from ..programs import INTERPRETERS, WRAPPERS, Wrapper
+from .arguments import look_into
+from .context import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context
 from .flow import is_from_outside
 from .functions import ANYTHING, text_of
+from .git import read_git
 from .interpreters import run_interpreter, run_shell
 from .line import Suspect
 from .options import operands_of, parse_options
-from .resolver import (
-    DEEPEST,
-    INPUT_IGNORED,
-    INPUT_RUN,
-    INPUT_SUSPECT,
-    Context,
-    ProgramReader,
-    Resolver,
-)  # fmt: skip
+from .resolver import DEEPEST, ProgramReader, Resolver
 from .scripts import read_awk, read_cmake, read_debugger, read_editor, read_make, read_sed
-from .texts import is_text
+from .texts import is_text, printed_text
 from .words import MANY, ONE, UnreadKind, Unsure, base_name, is_known, written_of
+from .wrappers import run_wrapper, suspect_wrapper
 
 __all__ = ["READERS"]
 
-_BENIGN_GIT_KEYS = re.compile(
-    r"(?i)(?:user|color|http|https|init|advice|commit|pull|push|fetch|safe|log|status|rebase|branch|tag|lfs|gc|pack|i18n|column"
-    r"|remote|submodule|url)\.|core\.(?:autocrlf|longpaths|quotepath|filemode|symlinks|bare|ignorecase|eol|compression|precomposeunicode)\b"
-    r"|merge\.(?:ff|conflictstyle)|diff\.(?:renames|algorithm|color)|credential\.usehttppath|protocol\.version"
-)
-_ARCHITECTURE = re.compile(
-    r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*|parisc\w*|riscv\w*"
-)
-_GIT_COMMAND_KEYS = re.compile(
-    r"(?i)core\.(?:pager|editor|sshcommand|askpass|gitproxy|alternaterefscommand)|sequence\.editor|gpg\.(?:\w+\.)?program"
-    r"|diff\.external|diff\..*\.(?:command|textconv)|(?:diff|merge)tool\..*\.(?:cmd|path)|merge\..*\.driver|pager\..*"
-    r"|.*\.(?:cmd|command|program)|interactive\.difffilter|credential\.(?:.*\.)?helper|uploadpack\.packobjectshook|remote\..*\.(?:uploadpack|receivepack)"
+# It is compiled on first use, which takes long.
+_ARCHITECTURE = (
+    r"x86_64|i[3-6]86|linux(?:32|64)|uname26|aarch64|arm\w*|ppc\w*|s390x?|mips\w*|sparc\w*|ia64|athlon|alpha\w*"
+    r"|parisc\w*|riscv\w*"
 )
 _MOST_VALUES = 16
 _PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
@@ -58,7 +45,7 @@ def _eval(line: Resolver, name: str, arguments: Sequence[str], context: Context)
     if _is_safe_text(words, context):
         return INPUT_IGNORED
     if _is_generated(line, words, context):
-        line.cannot_read("eval runs what a program of the machine prints for shells", "file")
+        line.found.cannot_read("eval runs what a program of the machine prints for shells", "file")
         return INPUT_IGNORED
     return line.run_text(" ".join(words), context, "eval")
 
@@ -68,16 +55,16 @@ def _source(line: Resolver, name: str, arguments: Sequence[str], context: Contex
     if not words:
         return INPUT_IGNORED
     path = words[0]
-    if text := line.printed_text(path, context):
+    if text := printed_text(path, context.parsed.commands):
         return line.run_text(text, context, name)
     if _is_safe_text(words[:1], context):
         return INPUT_IGNORED
-    if programs.is_sourced_safely(path.replace(ONE, "")) and MANY not in path and path not in line.written:
-        line.ran.append((name, path))
+    if programs.is_sourced_safely(path.replace(ONE, "")) and MANY not in path and path not in line.files.written:
+        line.files.ran.append((name, path))
         return INPUT_IGNORED
     is_generated = _is_generated(line, words[:1], context)
     kind: UnreadKind = "file" if is_generated else _kind_of_file(line, path, context)
-    line.cannot_read(f"{name} runs a file that is not read", kind)
+    line.found.cannot_read(f"{name} runs a file that is not read", kind)
     return INPUT_RUN
 
 
@@ -89,7 +76,7 @@ def _kind_of_file(line: Resolver, path: str, context: Context) -> UnreadKind:
         return "file"
     if not is_known(base_name(path)) or (not is_known(path) and context.raw.substituted and not _is_beside(path)):
         return "computed"
-    return "written" if line.wrote(path) else "file"
+    return "written" if line.files.wrote(path) else "file"
 
 
 def _is_beside(path: str) -> bool:
@@ -108,7 +95,7 @@ def _alias(line: Resolver, name: str, arguments: Sequence[str], context: Context
         if text and (others is ANYTHING or alias in others):
             read()
         elif text:
-            line.suspect("an alias", read)
+            line.found.suspect("an alias", read)
     return INPUT_IGNORED
 
 
@@ -125,13 +112,17 @@ def _find(line: Resolver, name: str, arguments: Sequence[str], context: Context)
     inside = False
     for option, target in pairwise(arguments):
         if option in ("-fprintf", "-fprint", "-fprint0", "-fls"):
-            line.writes(target)
+            line.files.write(target)
     for at, word in enumerate([*arguments, ";"]):
         if not inside:
             inside = word in _FIND_ACTIONS
-            if not is_known(word) and word[:1] in (ONE, MANY) and (";" in arguments or (MANY in word and line.dynamic)):
-                line.cannot_read("the actions of find are computed")
-                line.suspects.append(Suspect("find", tuple(arguments), runs=True))
+            if (
+                not is_known(word)
+                and word[:1] in (ONE, MANY)
+                and (";" in arguments or (MANY in word and line.variables.are_chosen))
+            ):
+                line.found.cannot_read("the actions of find are computed")
+                line.found.suspects.append(Suspect("find", tuple(arguments), runs=True))
         elif word == ";" or (word == "+" and before == "{}"):
             if current:
                 inner = [one.replace("{}", ONE) for one in current]
@@ -150,17 +141,17 @@ def _env(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     split = found.get("S", found.get("split-string"))
     if split is not None and sure:
         if re.search(r"[\\$#'\"\0\1]", split):
-            line.cannot_read("env -S reads a text in its own way")
-            line.suspects.append(Suspect("env -S", text=split, runs=True))
+            line.found.cannot_read("env -S reads a text in its own way")
+            line.found.suspects.append(Suspect("env -S", text=split, runs=True))
             return INPUT_RUN
         if context.depth > DEEPEST:
             raise Unsure("too many commands that run commands")
         return _env(line, name, [*split.split(), *arguments[at:]], context.inside("env -S"))
     if not sure:
-        return line.suspect_wrapper("env", arguments, context)
-    context = line.move(context, found.get("C", found.get("chdir")))
+        return suspect_wrapper(line, "env", arguments, context)
+    context = context.moved(found.get("C", found.get("chdir")))
     return (
-        line.run_wrapper("env", Wrapper(assigns=True), arguments[at:], context)
+        run_wrapper(line, "env", Wrapper(assigns=True), arguments[at:], context)
         if at < len(arguments)
         else INPUT_IGNORED
     )
@@ -170,7 +161,7 @@ def _su(line: Resolver, name: str, arguments: Sequence[str], context: Context) -
     """Read each text after -c; without one it is a shell that runs what it reads."""
     role, found = INPUT_RUN, False
     if name == "runuser" and any(word == "-u" or word.startswith("--user") for word in arguments):
-        return line.run_wrapper("runuser", Wrapper("u: user="), arguments, context)
+        return run_wrapper(line, "runuser", Wrapper("u: user="), arguments, context)
     for at, word in enumerate(arguments):
         option, equals, value = word.partition("=")
         if option in ("--command", "--session-command") and equals:
@@ -196,7 +187,7 @@ def _script(line: Resolver, name: str, arguments: Sequence[str], context: Contex
         if option == "--command" or letters:
             attached = value if equals and not letters else word[letters.end() :] if letters else ""
             return line.run_text(attached or "".join(arguments[at + 1 : at + 2]), context, "script -c")
-    line.suspects.append(Suspect(name, tuple(arguments), runs=True))
+    line.found.suspects.append(Suspect(name, tuple(arguments), runs=True))
     return INPUT_RUN
 
 
@@ -206,7 +197,7 @@ def _joined(line: Resolver, name: str, arguments: Sequence[str], context: Contex
         arguments, "bcd:egn:pqrtwx beep color differences errexit chgexit interval= no-title precise exec"
     )
     if not sure:
-        return line.suspect_wrapper(name, arguments, context)
+        return suspect_wrapper(line, name, arguments, context)
     if found.keys() & {"x", "exec"}:
         return line.resolve(arguments[at:], context.inside(name)) if at < len(arguments) else INPUT_IGNORED
     return line.run_text(" ".join(arguments[at:]), context, name)
@@ -217,7 +208,7 @@ def _flock(line: Resolver, name: str, arguments: Sequence[str], context: Context
     at, _, sure = parse_options(arguments, spec)
     rest = arguments[at + 1 :]
     if not sure:
-        return line.suspect_wrapper(name, arguments, context)
+        return suspect_wrapper(line, name, arguments, context)
     if rest and rest[0] in ("-c", "--command"):
         return line.run_text("".join(rest[1:2]), context, "flock -c")
     return line.resolve(rest, context.inside(name)) if rest else INPUT_IGNORED
@@ -239,18 +230,18 @@ def _ssh(line: Resolver, name: str, arguments: Sequence[str], context: Context) 
     for word in arguments:
         value = word.removeprefix("-o")
         if "command" in value.partition("=")[0].lower().partition(" ")[0] and ("=" in value or " " in value):
-            line.suspects.append(Suspect("ssh -o", text=re.split("[= ]", value, maxsplit=1)[1], runs=True))
+            line.found.suspects.append(Suspect("ssh -o", text=re.split("[= ]", value, maxsplit=1)[1], runs=True))
             if not is_known(value):
-                line.cannot_read("ssh -o runs a text that is computed")
+                line.found.cannot_read("ssh -o runs a text that is computed")
     if not sure or not sure_again:
-        return line.suspect_wrapper(name, arguments, context)
+        return suspect_wrapper(line, name, arguments, context)
     rest = rest[again:]
     if not rest:
         return INPUT_RUN
     if not all(is_known(word) for word in rest):
-        line.suspects.append(Suspect("ssh", text=" ".join(rest), runs=True))
+        line.found.suspects.append(Suspect("ssh", text=" ".join(rest), runs=True))
         if not is_known(rest[0]):
-            line.cannot_read("ssh runs a text that is computed")
+            line.found.cannot_read("ssh runs a text that is computed")
         return INPUT_RUN
     return line.run_text(" ".join(rest), context._replace(elsewhere=True), "ssh", "ssh runs it on another host")
 
@@ -262,13 +253,13 @@ def _docker(line: Resolver, name: str, arguments: Sequence[str], context: Contex
     if words[:1] in (["container"], ["compose"]):
         key = " ".join([name, *words[:2]])
         if key in WRAPPERS:
-            return line.run_wrapper(key, WRAPPERS[key], words[2:], context)
+            return run_wrapper(line, key, WRAPPERS[key], words[2:], context)
         words = words[1:]
     key = f"{name if f'{name} exec' in WRAPPERS else 'docker'} {words[0] if words else ''}"
     if words[:1] == ["exec"]:
-        return line.run_wrapper(key, WRAPPERS[key], words[1:], context)
+        return run_wrapper(line, key, WRAPPERS[key], words[1:], context)
     if not words or words[0] not in ("run", "create"):
-        return line.look_into(name, arguments, context)
+        return look_into(line, name, arguments, context)
     at, entry = 1, ""
     while at < len(words) and words[at].startswith("-"):
         option, equals, value = words[at].partition("=")
@@ -277,89 +268,13 @@ def _docker(line: Resolver, name: str, arguments: Sequence[str], context: Contex
             entry = value if equals else "".join(words[at + 1 : at + 2])
         at += 2 if takes else 1
     inner = [*([entry] if entry else []), *words[at + 1 :]]
-    line.suspect_texts(name, words[:at])
+    line.found.suspect_texts(name, words[:at])
     if not inner:
         return INPUT_SUSPECT
     within = context.inside(f"{name} {words[0]}", "a container runs it")._replace(elsewhere=True)
     if inner[0].startswith("-"):
-        return line.look_into(name, inner, within)
+        return look_into(line, name, inner, within)
     return line.resolve(inner, within)
-
-
-def _git(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    """Look at the settings on the line, which may name commands, and at subcommands that run commands."""
-    at, _ = operands_of(name, arguments)
-    words = arguments[at:]
-    for place, word in enumerate(arguments[:at]):
-        if word.startswith("-c") and not word.startswith("--"):
-            key, _, value = (word[2:] or "".join(arguments[place + 1 : place + 2])).partition("=")
-            _git_setting(line, key, value, context, words)
-        elif word.startswith(("--exec-path=", "--config-env")):
-            line.cannot_read("git is told to run other programs", "variable")
-    if words[:1] == ["config"]:
-        keys = [place for place, word in enumerate(words) if "." in word and not word.startswith("-")]
-        if keys:
-            values = words[keys[0] + 1 :]
-            _git_setting(
-                line, words[keys[0]], values[0] if len(values) == 1 else " ".join(values), context, is_stored=True
-            )
-    if words[:2] == ["submodule", "foreach"]:
-        rest = [word for word in words[2:] if word not in ("--recursive", "-q", "--quiet")]
-        return line.run_text(" ".join(rest), context, "git submodule foreach") if rest else INPUT_SUSPECT
-    if words[:2] == ["bisect", "run"] and words[2:]:
-        return line.resolve(words[2:], context.inside("git bisect run"))
-    if any(word.startswith("ext::") for word in words):
-        line.cannot_read("git runs the command in ext::")
-    for place, word in enumerate(words):
-        if word in ("-c", "--config") and words[0] in ("clone", "init", "submodule"):
-            _git_setting(line, *"".join(words[place + 1 : place + 2]).partition("=")[::2], context)
-    line.run_options(" ".join(["git", *words[:1]]), words[1:], context)
-    return line.look_into(name, words, context, texts="".join(words[:1]) not in programs.GIT_TEXT_SUBCOMMANDS)
-
-
-def _git_setting(
-    line: Resolver, key: str, value: str, context: Context, words: Sequence[str] = (), *, is_stored: bool = False
-) -> None:
-    """Look at a setting; ``words`` are those after the options of git, to which it applies."""
-    if not is_known(key):
-        line.cannot_read("a setting of git is computed")
-    elif key.lower().startswith("alias."):
-        _git_alias(line, key, value, context, words)
-    elif value and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key) or not _BENIGN_GIT_KEYS.match(key)):
-        line.suspects.append(Suspect("git -c", text=value.lstrip("!"), runs=True))
-        if key.lower().startswith(("core.hookspath", "core.fsmonitor", "include", "filter.")):
-            is_there = key.lower() == "core.hookspath" and is_stored and is_known(value) and not line.written
-            line.cannot_read(f"{key} makes git run files", "file" if is_there else "variable")
-        elif is_known(value) and (value.startswith("!") or _GIT_COMMAND_KEYS.fullmatch(key)):
-            line.run_named(value.lstrip("!"), f"git {key}", context)
-        if not is_known(value) and (
-            _GIT_COMMAND_KEYS.fullmatch(key) or not is_from_outside(value, context.state, context.parsed)
-        ):
-            line.cannot_read("a setting of git is computed")
-
-
-def _git_alias(line: Resolver, key: str, value: str, context: Context, words: Sequence[str]) -> None:
-    """Read what an alias stands for: with the words after it, or if it is only set, as suspect."""
-    text = value[1:] if value.startswith("!") else f"git {value}"
-    read = partial(line.run_text, text, context, "git alias", "an alias of git stands for it", more=True)
-    if not is_known(value):
-        line.cannot_read("an alias of git is computed")
-    elif words and words[0] == key[len("alias.") :] and value:
-        if all(map(is_known, words)):
-            text = " ".join([text, *map(shlex.quote, words[1:])])
-            line.run_text(text, context, "git alias", "an alias of git stands for it")
-        else:
-            read()
-    elif value and not words and not _names_word(key[len("alias.") :], context):
-        line.suspect("an alias of git", read)
-    elif value:
-        read()
-
-
-def _names_word(name: str, context: Context) -> bool:
-    """Return whether another command of the text may use an alias of git."""
-    words = [word for raw in context.parsed.commands if "config" not in raw.words for word in raw.words]
-    return any(word == name or not is_known(word) or (is_text(word) and name in word) for word in words)
 
 
 def _reads_commands(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -368,10 +283,10 @@ def _reads_commands(line: Resolver, name: str, arguments: Sequence[str], context
     if name == "crontab":
         if not operands and "-" not in arguments:
             return INPUT_SUSPECT if arguments else INPUT_RUN
-        line.ran += [(name, word) for word in operands]
+        line.files.ran += [(name, word) for word in operands]
     elif name in ("at", "batch"):
-        line.ran += [(name, word) for word in operands]
-    line.suspect_texts(name, arguments, runs=True)
+        line.files.ran += [(name, word) for word in operands]
+    line.found.suspect_texts(name, arguments, runs=True)
     return INPUT_RUN
 
 
@@ -382,8 +297,8 @@ def _callback(line: Resolver, name: str, arguments: Sequence[str], context: Cont
             value = "".join(arguments[at + 1 : at + 2]) or word[2:]
             if name == "complete" and word.endswith("F") and re.fullmatch(r"\w+", value):
                 continue  # a function that an interactive shell calls
-            line.cannot_read(f"{name} {word[:2]} runs a text later")
-            line.suspects.append(Suspect(name, text=value, runs=True))
+            line.found.cannot_read(f"{name} {word[:2]} runs a text later")
+            line.found.suspects.append(Suspect(name, text=value, runs=True))
     return INPUT_IGNORED
 
 
@@ -391,7 +306,7 @@ def _changes_names(line: Resolver, name: str, arguments: Sequence[str], context:
     """Note hash -p, enable -f and others, after which a name means something else."""
     marks = {"hash": "p", "enable": "fad", "fc": "se", "history": "sprn"}[name]
     if any(word.startswith("-") and set(word[1:]) & set(marks) for word in arguments):
-        line.cannot_read(f"{name} changes what a name means, or runs something that is not read")
+        line.found.cannot_read(f"{name} changes what a name means, or runs something that is not read")
     return INPUT_IGNORED
 
 
@@ -404,7 +319,7 @@ def _jobs(line: Resolver, name: str, arguments: Sequence[str], context: Context)
 def _command(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     if any(re.fullmatch(r"-p?[vV]+p?", word) for word in arguments[:2]):
         return INPUT_IGNORED  # only prints what would be run
-    return line.run_wrapper("command", WRAPPERS["command"], arguments, context)
+    return run_wrapper(line, "command", WRAPPERS["command"], arguments, context)
 
 
 def _sudo(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -414,7 +329,7 @@ def _sudo(line: Resolver, name: str, arguments: Sequence[str], context: Context)
         and (len(arguments) == 1 or arguments[0] in ("-e", "--edit"))
     ):
         return INPUT_IGNORED
-    return line.run_wrapper("sudo", WRAPPERS["sudo"], arguments, context)
+    return run_wrapper(line, "sudo", WRAPPERS["sudo"], arguments, context)
 
 
 def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -422,15 +337,15 @@ def _tmux(line: Resolver, name: str, arguments: Sequence[str], context: Context)
     if any(word in _TMUX_RUNS for word in arguments):
         for word in filter(is_text, arguments):
             line.run_text(word, context, name, "tmux runs it")
-    line.suspects.append(Suspect(name, tuple(arguments), runs=True))
-    line.suspect_texts(name, arguments, runs=True)
+    line.found.suspects.append(Suspect(name, tuple(arguments), runs=True))
+    line.found.suspect_texts(name, arguments, runs=True)
     return INPUT_SUSPECT
 
 
 def _capsh(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     if "--" in arguments:
         return run_shell(line, "bash", arguments[list(arguments).index("--") + 1 :], context)
-    return line.suspect_wrapper(name, arguments, context)
+    return suspect_wrapper(line, name, arguments, context)
 
 
 def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -444,13 +359,8 @@ def _start_stop_daemon(line: Resolver, name: str, arguments: Sequence[str], cont
         if option in ("-x", "--exec", "-a", "--startas"):
             program = value if equals else "".join(arguments[at + 1 : at + 2])
     if not program:
-        return line.suspect_wrapper(name, arguments, context)
+        return suspect_wrapper(line, name, arguments, context)
     return line.resolve([program, *rest], context.inside(name))
-
-
-def _guessed(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    """Take the first words with a program's name for the command: the options take any number of words."""
-    return line.suspect_wrapper(name, arguments, context)
 
 
 def _coreutils(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -466,9 +376,9 @@ def _parallel(line: Resolver, name: str, arguments: Sequence[str], context: Cont
     if sure and found.keys() & {"dry-run", "dryrun"}:
         return INPUT_IGNORED
     for word in arguments[end:] if end is not None else ():
-        line.suspects.append(Suspect(name, text=word, runs=True))
+        line.found.suspects.append(Suspect(name, text=word, runs=True))
     if not sure:
-        return line.suspect_wrapper(name, arguments, context)
+        return suspect_wrapper(line, name, arguments, context)
     if not command[at:]:
         given = arguments[end + 1 :] if end is not None else ()
         for word in given:
@@ -496,16 +406,16 @@ def _setarch(line: Resolver, name: str, arguments: Sequence[str], context: Conte
     """Pass the architecture, which may be left out, and the options on both sides of it."""
     spec = WRAPPERS["setarch"].options
     at, _, sure = parse_options(arguments, spec)
-    if name == "setarch" and at < len(arguments) and _ARCHITECTURE.fullmatch(arguments[at]):
+    if name == "setarch" and at < len(arguments) and re.fullmatch(_ARCHITECTURE, arguments[at]):
         more, _, sure_again = parse_options(arguments[at + 1 :], spec)
         at, sure = at + 1 + more, sure and sure_again
     if not sure:
-        return line.suspect_wrapper(name, arguments, context)
-    return line.run_wrapper(name, Wrapper(), arguments[at:], context)
+        return suspect_wrapper(line, name, arguments, context)
+    return run_wrapper(line, name, Wrapper(), arguments[at:], context)
 
 
 def _set(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    line.holds_text |= bool(arguments)
+    line.arithmetic.holds_text |= bool(arguments)
     return INPUT_IGNORED
 
 
@@ -518,7 +428,7 @@ def _fd(line: Resolver, name: str, arguments: Sequence[str], context: Context) -
 
 
 def _run_parts(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    line.cannot_read("run-parts runs the files of a directory", "file")
+    line.found.cannot_read("run-parts runs the files of a directory", "file")
     return INPUT_SUSPECT
 
 
@@ -526,12 +436,13 @@ def _exec(line: Resolver, name: str, arguments: Sequence[str], context: Context)
     if not arguments and any(
         one.is_input and one.target not in ("/dev/null", "/dev/tty") for one in context.raw.redirections
     ):
-        line.cannot_read("exec gives the shell something else to read", "input")
-    return line.run_wrapper("exec", WRAPPERS["exec"], arguments, context) if arguments else INPUT_IGNORED
+        line.found.cannot_read("exec gives the shell something else to read", "input")
+    return run_wrapper(line, "exec", WRAPPERS["exec"], arguments, context) if arguments else INPUT_IGNORED
 
 
 def _python_module_runner(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
-    return line.run_wrapper(
+    return run_wrapper(
+        line,
         name,
         Wrapper("qvn nproc-per-node= nproc_per_node= nnodes= master-port= master_port= standalone"),
         arguments,
@@ -575,7 +486,11 @@ def _is_generated(line: Resolver, words: Sequence[str], context: Context) -> boo
     if len(commands) != 1 or commands[0].redirections or commands[0].assigned or commands[0].substituted:
         return False
     given = commands[0].words
-    if not 2 <= len(given) <= _MOST_GENERATING or not all(map(_PLAIN_WORD.fullmatch, given)) or line.wrote(given[0]):
+    if (
+        not 2 <= len(given) <= _MOST_GENERATING
+        or not all(map(_PLAIN_WORD.fullmatch, given))
+        or line.files.wrote(given[0])
+    ):
         return False
     name = base_name(given[0])
     readers = programs.INERT | programs.SHELLS | INTERPRETERS.keys() | WRAPPERS.keys() | READERS.keys()
@@ -623,7 +538,7 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _set: "set",
     _ssh: "ssh slogin autossh mosh",
     _docker: "docker podman nerdctl nvidia-docker",
-    _git: "git",
+    read_git: "git",
     read_awk: "awk gawk mawk nawk",
     read_sed: "sed gsed",
     read_cmake: "cmake",
@@ -640,7 +555,7 @@ _BY_READER: Mapping[ProgramReader, str] = {
     _capsh: "capsh",
     _exec: "exec",
     _start_stop_daemon: "start-stop-daemon",
-    _guessed: "systemd-nspawn",
+    suspect_wrapper: "systemd-nspawn",  # its options take any number of words
     _coreutils: "coreutils",
     _parallel: "parallel",
     _setarch: "setarch linux32 linux64 i386 x86_64",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from .arguments import look_into
+from .context import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context
 from .languages import is_inert_awk, is_inert_sed
 from .line import Suspect
-from .resolver import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context, Resolver
+from .resolver import Resolver
 from .words import MANY, ONE, is_known, pieces_of, value_of
 
 __all__ = ["read_awk", "read_cmake", "read_debugger", "read_editor", "read_make", "read_sed"]
@@ -24,17 +26,17 @@ def read_awk(line: Resolver, name: str, arguments: Sequence[str], context: Conte
         at += 1
         if option.startswith(("-f", "--file")):
             path = option[2:] if not option.startswith("--") else option.partition("=")[2]
-            return line.run_file(name, path or "".join(arguments[at : at + 1]), context)
+            return line.files.run(name, path or "".join(arguments[at : at + 1]), context)
         if option == "--":
             break
         if option.startswith(("-e", "--source", "-i", "-l", "-E")):
-            line.cannot_read(f"code for {name}, which is not read", "code")
+            line.found.cannot_read(f"code for {name}, which is not read", "code")
         at += option in ("-F", "-v")
     code = "".join(arguments[at : at + 1])
-    line.texts.append(code)
+    line.files.texts.append(code)
     if not is_known(code) or not is_inert_awk(code):
-        line.cannot_read(f"code for {name}, which is not read", "code")
-        line.suspects.append(Suspect(name, text=code, runs=True))
+        line.found.cannot_read(f"code for {name}, which is not read", "code")
+        line.found.suspects.append(Suspect(name, text=code, runs=True))
     return INPUT_IGNORED
 
 
@@ -51,7 +53,7 @@ def read_sed(line: Resolver, name: str, arguments: Sequence[str], context: Conte
         elif word.startswith("--expression="):
             scripts.append(word.partition("=")[2])
         elif word in ("-f", "--file") or word.startswith("--file="):
-            line.run_file(name, word.partition("=")[2] or value, context)
+            line.files.run(name, word.partition("=")[2] or value, context)
             scripts.append("")
             at += word in ("-f", "--file")
         elif not word.startswith("-") or word == "-":
@@ -61,12 +63,12 @@ def read_sed(line: Resolver, name: str, arguments: Sequence[str], context: Conte
         if operands[:1] == [""] and len(operands) > 1:  # BSD: sed -i '' script
             scripts = operands[1:2]
     for script in scripts:
-        is_chosen = ONE in script and line.dynamic and not _is_plain_print(script, context)
+        is_chosen = ONE in script and line.variables.are_chosen and not _is_plain_print(script, context)
         if not is_inert_sed(script.replace(ONE, "x")) or MANY in script or is_chosen:
             for command in _SED_EXECUTES.finditer(script):
                 line.run_text(command.group(1), context, name, "sed runs it")
-            line.cannot_read("code for sed, which is not read", "code")
-            line.suspects.append(Suspect(name, text=script, runs=True))
+            line.found.cannot_read("code for sed, which is not read", "code")
+            line.found.suspects.append(Suspect(name, text=script, runs=True))
     return INPUT_IGNORED
 
 
@@ -92,13 +94,13 @@ def read_editor(line: Resolver, name: str, arguments: Sequence[str], context: Co
         if word in ("-c", "--cmd", "-S", "-s", "-u") or word.startswith("+"):
             value = word[1:] if word.startswith("+") else "".join(arguments[at + 1 : at + 2])
             if word in ("-S", "-s", "-u") and "." in value:
-                line.ran.append((name, value))
+                line.files.ran.append((name, value))
             elif not re.fullmatch(r"[\w ]*|:?[\w]+!?|/.*", value) or value.startswith("!"):
                 for command in _EDITOR_COMMAND.finditer(value):
                     line.run_text(command.group(1) or command.group(2), context, name, "the editor runs it")
-                line.cannot_read(f"code for {name}, which is not read", "code")
-                line.suspects.append(Suspect(name, text=value, runs=True))
-    line.suspect_texts(name, arguments)
+                line.found.cannot_read(f"code for {name}, which is not read", "code")
+                line.found.suspects.append(Suspect(name, text=value, runs=True))
+    line.found.suspect_texts(name, arguments)
     return INPUT_RUN if name in ("ed", "ex", "red") or {"-es", "-e", "-s", "-"} & set(arguments) else INPUT_SUSPECT
 
 
@@ -125,12 +127,12 @@ def read_debugger(line: Resolver, name: str, arguments: Sequence[str], context: 
         if option.replace("--", "-", 1) not in _DEBUGGER_OPTIONS:
             continue
         text = value if equals else "".join(arguments[at + 1 : at + 2])
-        line.suspects.append(Suspect(f"{name} {option}", text=text, runs=True))
+        line.found.suspects.append(Suspect(f"{name} {option}", text=text, runs=True))
         if found := _DEBUGGER_SHELL.match(text):
             line.run_text(found[1], context, f"{name} {option}")
         elif not is_known(text) or _DEBUGGER_CODE.match(text):
-            line.cannot_read(f"{name} {option} runs a text that is not read")
-    line.look_into(name, arguments, context)
+            line.found.cannot_read(f"{name} {option} runs a text that is not read")
+    look_into(line, name, arguments, context)
     return INPUT_RUN
 
 
@@ -150,15 +152,15 @@ def read_make(line: Resolver, name: str, arguments: Sequence[str], context: Cont
             text = word[2:]
         else:
             if equals and not option.startswith("-"):
-                line.sets(option.rstrip(":+?"), value_of(word), context)
+                line.assign(option.rstrip(":+?"), value_of(word), context)
                 if option.endswith("!") or _MAKE_RUNS.search(value):
-                    line.cannot_read(f"{name} evaluates the value of {option}")
+                    line.found.cannot_read(f"{name} evaluates the value of {option}")
             continue
         for command in _recipes(text):
             line.run_text(command, context, f"{name} --eval", "a makefile's text has it")
-        line.cannot_read(f"{name} --eval runs a text that is not read")
-        line.suspects.append(Suspect(f"{name} --eval", text=text, runs=True))
-    return line.look_into(name, arguments, context)
+        line.found.cannot_read(f"{name} --eval runs a text that is not read")
+        line.found.suspects.append(Suspect(f"{name} --eval", text=text, runs=True))
+    return look_into(line, name, arguments, context)
 
 
 def _recipes(text: str) -> list[str]:
@@ -184,12 +186,12 @@ _CMAKE_TOOLS: Mapping[str, tuple[str, ...]] = {
 def read_cmake(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
     """Read ``cmake -E TOOL`` as the program that does the same."""
     if list(arguments[:1]) != ["-E"]:
-        return line.look_into(name, arguments, context)
+        return look_into(line, name, arguments, context)
     tool, rest = "".join(arguments[1:2]), list(arguments[2:])
     inside = context.inside("cmake -E")
     if tool == "chdir" and len(rest) > 1:
-        return line.resolve(rest[1:], line.move(inside, rest[0]))
+        return line.resolve(rest[1:], inside.moved(rest[0]))
     if tool in _CMAKE_TOOLS and rest:
         return line.resolve([*_CMAKE_TOOLS[tool], *rest], inside)
-    line.suspects.append(Suspect("cmake -E", tuple(arguments[1:]), runs=True))
+    line.found.suspects.append(Suspect("cmake -E", tuple(arguments[1:]), runs=True))
     return INPUT_SUSPECT

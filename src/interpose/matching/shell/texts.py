@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .. import programs
-from .words import MANY, ONE, RawCommand, base_name, is_known
+from .words import MANY, ONE, RawCommand, base_name, is_known, pieces_of
 
-__all__ = ["is_plain", "is_text", "literal_text", "printed_file", "reads_data", "texts_of", "with_input"]
+__all__ = [
+    "is_plain",
+    "is_text",
+    "literal_text",
+    "printed_file",
+    "printed_text",
+    "reads_data",
+    "texts_of",
+    "with_input",
+]
 
 
 def is_text(word: str) -> bool:
@@ -53,6 +62,18 @@ def literal_text(commands: Sequence[RawCommand]) -> str:
     return words[0].replace("\\n", "\n") if name == "printf" and "%" not in words[0] and len(words) == 1 else ""
 
 
+def printed_text(word: str, commands: Sequence[RawCommand]) -> str:
+    """Return the text of the file ``<(echo …)``; empty if a word is something else, or not wholly in the line.
+
+    ``commands`` are all those of the text in which the word stands.
+    """
+    pieces = pieces_of(word)
+    one = pieces[0] if len(pieces) == 1 else ""
+    if isinstance(one, str) or one.pipe != "<" or one.commands is None:
+        return ""
+    return literal_text(commands[slice(*one.commands)])
+
+
 def printed_file(commands: Sequence[RawCommand]) -> str:
     """Return the one file that cat writes into a pipe; empty if something else is written."""
     if len(commands) != 1 or commands[0].redirections or len(commands[0].words) != 2:
@@ -67,7 +88,7 @@ def reads_data(raw: RawCommand) -> bool:
     return bool(raw.words) and base_name(raw.words[0]) in programs.READS_DATA
 
 
-def with_input(words: list[str], options: dict[str, str]) -> list[str]:
+def with_input(words: list[str], options: Mapping[str, str]) -> list[str]:
     """Add the input of xargs as unknown words: at the end, or where the replaced text is."""
     for option, default in (("I", ""), ("J", ""), ("i", "{}"), ("replace", "{}")):
         if option in options:

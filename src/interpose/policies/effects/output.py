@@ -8,7 +8,8 @@ from itertools import pairwise
 
 from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import program_of
-from ...matching.shell.reader import ParsedLine, parse
+from ...matching.shell.parsed import ParsedLine
+from ...matching.shell.reader import parse
 from ...matching.shell.words import RawCommand, Unsure, base_name, written_of
 
 __all__ = ["PRINTERS", "consumed_commands"]
