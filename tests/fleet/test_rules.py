@@ -112,7 +112,7 @@ def test_a_statement_of_an_unknown_key_is_refused(team: Team) -> None:
 def test_a_statement_that_names_a_known_key_and_is_signed_by_another_is_refused(team: Team) -> None:
     key = team.new_key("mallory")
     made = statement_for(team, team.bundle("good"))
-    text = statements._written(made)
+    text = statements._FORM.write(made)
     from interpose.fleet.keys import sign
 
     stored = json.dumps({"statement": text, "signature": sign(key, "rules", text.encode())}).encode()
@@ -123,7 +123,7 @@ def test_a_statement_that_names_a_known_key_and_is_signed_by_another_is_refused(
 def test_a_signature_of_another_kind_of_message_is_refused(team: Team) -> None:
     from interpose.fleet.keys import sign
 
-    text = statements._written(statement_for(team, team.bundle("good")))
+    text = statements._FORM.write(statement_for(team, team.bundle("good")))
     stored = json.dumps({"statement": text, "signature": sign(team.key, "answer", text.encode())}).encode()
 
     check_refused(team, stored, "signature")
