@@ -367,7 +367,7 @@ def test_a_list_is_read_whole_page_by_page_and_leaves_nothing_on_the_server(team
                 question = a_question(text=text, id=id_of(digest_of(text)), team=team.settings.team)
                 await client.jetstream().publish(f"$KV.{fleet._names.questions}.{question.key}", question.written())
             await client.jetstream().publish(f"$KV.{fleet._names.questions}.one.junk", b"\x1b[2J")
-            listed = await fleet.listed()
+            listed = await fleet.listed(node="one")
             info = await client.jetstream().stream_info(f"KV_{fleet._names.questions}")
 
             assert sorted(one.text for one in listed.questions) == sorted(texts)

@@ -1,4 +1,4 @@
-"""A ready configuration of nats-server: TLS, accounts of teams and nodes, and a user with an nkey for every node and role.
+"""A ready configuration of nats-server: TLS, accounts of teams and nodes, a user with an nkey for every role and node.
 
 The folder keeps what was made, so that a node can be added later: seeds and certificates that are there stay.
 """

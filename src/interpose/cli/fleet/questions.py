@@ -65,7 +65,8 @@ def list_of_fleet(config: list[str] | None, *, node: str, everything: bool, as_j
     found = _with_fleet(settings, lambda fleet: fleet.listed(everything=everything, node=node))
     if as_json:
         questions = [one.to_dict() for one in found.questions]
-        print(json.dumps({"team": settings.team, "questions": questions, "unreadable": list(found.unreadable)}))
+        print(json.dumps({"team": settings.team, "questions": questions, "unreadable": list(found.unreadable),
+                          "left_out": found.left_out}))  # fmt: skip
         return 0
     for one in found.questions:
         for line in _listed(one):
@@ -73,6 +74,8 @@ def list_of_fleet(config: list[str] | None, *, node: str, everything: bool, as_j
     if found.unreadable:
         shown = "; ".join(cut(flat(one), _LONGEST_PART) for one in found.unreadable[:3])
         print(f"{plural(len(found.unreadable), 'entry', 'entries')} cannot be read: {shown}", file=sys.stderr)
+    if found.left_out:
+        print(f"{paint('not all', 'yellow')}: {flat(found.left_out)}", file=sys.stderr)
     if not found.questions:
         print("no question waits", file=sys.stderr)
     return 0
