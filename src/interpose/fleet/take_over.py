@@ -40,6 +40,8 @@ from .statements import Statement
 __all__ = ["RulesFolder", "RulesRefused"]
 
 _LONGEST_REASON = 600
+_CLOCKS = 2 * 24 * 3600.0
+"""Seconds by which the clock of a signer may be ahead of the one here."""
 
 
 class RulesRefused(UsageError):
@@ -78,7 +80,14 @@ class RulesFolder:
         return armed is not None and armed.get("statement") == _facts(statement) and not self.why_not_whole()
 
     def check(self, statement: Statement, now: float) -> None:
-        """Raise RulesRefused if a statement is older than what was taken over, contradicts it, or has expired."""
+        """Raise RulesRefused if a statement is older than what was taken over, contradicts it, or has expired.
+
+        One that was made in the future is refused too: after it, every later one would seem to have expired.
+        """
+        if statement.created > now + _CLOCKS:
+            days = (statement.created - now) / (24 * 3600)
+            raise RulesRefused(f"version {statement.version} was signed {days:,.1f} days after the time on this machine: "
+                               "the clock here or that of the signer is wrong")  # fmt: skip
         try:
             record = read_record(self.place)
         except ConfigError as error:
