@@ -26,7 +26,7 @@ __all__ = ["follow_rules"]
 _LOOKS = (20.0, 40.0)
 """Seconds between two looks at the ring; between these, so that nodes do not all look at once."""
 _AGAIN = 60.0
-"""Seconds after which a statement that was refused is looked at again: a disk is full, or a clock wrong, for a while."""
+"""Seconds after which a statement that was refused is looked at again: a disk may have been full, or a clock wrong."""
 
 
 async def follow_rules(node: Node) -> None:
