@@ -86,8 +86,8 @@ class RulesFolder:
         """
         if statement.created > now + _CLOCKS:
             days = (statement.created - now) / (24 * 3600)
-            raise RulesRefused(f"version {statement.version} was signed {days:,.1f} days after the time on this machine:"
-                               " the clock here or that of the signer is wrong")  # fmt: skip
+            raise RulesRefused(f"version {statement.version} was signed {days:,.1f} days after the time on this "
+                               "machine: the clock here or that of the signer is wrong")  # fmt: skip
         try:
             record = read_record(self.place)
         except ConfigError as error:
