@@ -11,6 +11,7 @@ from tests.fleet.test_rules import check_refused, statement_for
 
 from interpose.fleet import rules
 from interpose.fleet.statements import signed_statement
+from interpose.fleet.take_over import RulesFolder
 
 
 @pytest.fixture
@@ -59,3 +60,21 @@ def test_rules_that_were_signed_in_the_future_are_refused_as_a_wrong_clock(team:
     made = statement_for(team, team.bundle("good"), created=ahead, expires=ahead + 1000)
 
     check_refused(team, signed_statement(made, team.key), "60.0 days after the time on this machine", "clock")
+
+
+def test_a_machine_with_the_rules_of_one_team_takes_none_of_another_until_it_has_left(team: Team) -> None:
+    async def work() -> None:
+        await team.push()
+        async with team.node() as node:
+            assert await until(lambda: version_of(node) == 1)
+        other = Team(team.folder / "others", team.settings.nats.servers[0], "search")
+        await other.push("other")
+        mine = {"team": "search", "signers": other.settings.signers}
+        async with team.node(**mine) as node:
+            assert await until(lambda: "runs the rules of the team payments" in refusal_of(node)), node.report
+            assert version_of(node) == 1
+        RulesFolder(str(team.node_folder())).leave()
+        async with team.node(**mine) as node:
+            assert await until(lambda: node.report.get("rules", {}).get("team") == "search"), node.report
+
+    run(work())

@@ -94,6 +94,9 @@ class RulesFolder:
             if not _is_lost(self.place):
                 raise RulesRefused(str(error)[:_LONGEST_REASON]) from None
             record = {}
+        if (team := _team_of(record.get("armed"))) not in ("", statement.team):
+            raise RulesRefused(f"this machine runs the rules of the team {team}",
+                               hint="`interpose fleet leave` ends that, which takes a person")  # fmt: skip
         highest = record.get("highest", {}).get(f"{statement.team}/{statement.ring}")
         if isinstance(highest, dict) and isinstance(highest.get("version"), int):
             if statement.version < highest["version"]:
@@ -191,6 +194,12 @@ class RulesFolder:
 def _facts(statement: Statement) -> dict[str, Any]:
     names = ("team", "ring", "version", "digest", "created", "expires", "observe", "signer")
     return {name: getattr(statement, name) for name in names}
+
+
+def _team_of(armed: Any) -> str:
+    """Return the team whose rules are armed; empty if none are."""
+    facts = armed.get("statement") if isinstance(armed, dict) else None
+    return str(facts.get("team", "")) if isinstance(facts, dict) else ""
 
 
 def _is_lost(place: str) -> bool:
