@@ -49,7 +49,8 @@ class Machines:
 
     def node(self) -> "subprocess.Popen[bytes]":
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.node_home), "LANG": "C.UTF-8"}
-        command = [sys.executable, "-m", "interpose.cli", "fleet", "node", "--config", "hooks.yaml"]
+        # The process that runs the tests fires too, so it is an agent to a node below it, which a service is not.
+        command = [str(self._program / "interpose"), "fleet", "node", "--config", "hooks.yaml"]
         return subprocess.Popen(command, cwd=self.node_home, env=environment, stderr=subprocess.DEVNULL)
 
     def desk_runs(self, *arguments: str, program: str | Path = "") -> "subprocess.CompletedProcess[str]":

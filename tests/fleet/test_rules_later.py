@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.fleet.nats_servers import a_nats_server
@@ -69,7 +70,7 @@ def test_a_machine_with_the_rules_of_one_team_takes_none_of_another_until_it_has
             assert await until(lambda: version_of(node) == 1)
         other = Team(team.folder / "others", team.settings.nats.servers[0], "search")
         await other.push("other")
-        mine = {"team": "search", "signers": other.settings.signers}
+        mine: dict[str, Any] = {"team": "search", "signers": other.settings.signers}
         async with team.node(**mine) as node:
             assert await until(lambda: "runs the rules of the team payments" in refusal_of(node)), node.report
             assert version_of(node) == 1
