@@ -49,7 +49,8 @@ class Machines:
 
     def node(self) -> "subprocess.Popen[bytes]":
         environment = {"PATH": os.environ["PATH"], "HOME": str(self.node_home), "LANG": "C.UTF-8"}
-        command = [sys.executable, "-m", "interpose.cli", "fleet", "node", "--config", "hooks.yaml"]
+        # The process that runs the tests fires too, so it is an agent to a node below it, which a service is not.
+        command = [str(self._program / "interpose"), "fleet", "node", "--config", "hooks.yaml"]
         return subprocess.Popen(command, cwd=self.node_home, env=environment, stderr=subprocess.DEVNULL)
 
     def desk_runs(self, *arguments: str, program: str | Path = "") -> "subprocess.CompletedProcess[str]":
@@ -212,3 +213,33 @@ def test_what_hostile_nodes_post_hides_nothing_and_pushes_nothing_out_of_sight(m
     assert len(listed.stdout.splitlines()) < 20
     assert f"interpose approve {honest.id} --fleet --node good" in listed.stdout
     assert "1 entry cannot be read" in listed.stderr
+
+
+def test_a_question_that_is_exchanged_for_another_with_its_id_is_not_approved(machines: Machines) -> None:
+    """Two contents with one id are found within seconds."""
+    shown, exchanged = (
+        f'{{"tool_name":"Bash","tool_input":{{"command":"{command}"}},"tool_use_id":"{number}"}}'
+        for command, number in (("git status", 74405), ("rm -rf /", 654436))
+    )
+    wanted = id_of(digest_of(shown))
+    assert wanted == id_of(digest_of(exchanged))
+
+    def post(text: str) -> None:
+        async def publish() -> None:
+            one = a_question(team="payments", node="evil", text=text, id=wanted)
+            client = await connect(machines.settings.nats, name="evil")
+            await client.jetstream().publish(f"$KV.interpose_payments_questions.{one.key}", one.written())
+            await client.close()
+
+        asyncio.run(publish())
+
+    post(shown)
+    assert "git status" in machines.desk_runs("questions", "--fleet").stdout
+    post(exchanged)
+    refused = machines.desk_runs("approve", wanted, "--fleet", "--key", "alice.key")
+    machines.desk_runs("questions", "show", wanted, "--fleet")
+    sent = machines.desk_runs("approve", wanted, "--fleet", "--key", "alice.key")
+
+    assert (refused.returncode, "is not the question any more that was shown" in refused.stderr) == (1, True)
+    assert "read it again: interpose questions show" in refused.stderr
+    assert sent.stdout.startswith("sent: node evil is silent")

@@ -11,15 +11,16 @@ from typing import Any
 import pytest
 from tests.asking import Asking, stored, until
 from tests.fleet.nats_servers import a_nats_server
-from tests.fleet.question_nodes import QuestionTeam
+from tests.fleet.question_nodes import CALL, QuestionTeam
 from tests.fleet.test_fleet_questions import a_question
 from tests.unit.test_pages import Served
 
-from interpose import AuditStore
+from interpose import AuditStore, Questions
 from interpose.audit.questions import digest_of, id_of
 from interpose.cli.ui.fleet_desk import FleetDesk
 from interpose.fleet.setup import create_all
 from interpose.handlers.nats_client import connect
+from interpose.records import replace
 from interpose.server.pages.app import Pages
 
 pytestmark = pytest.mark.slow
@@ -145,3 +146,14 @@ def test_what_a_hostile_node_posts_is_shown_and_hides_nothing(desk: Desk) -> Non
     assert "cannot be answered from here" in desk.served.get(f"/elsewhere/evil/{changed.id}")[2]
     assert desk.served.get("/elsewhere/evil/none")[0] == 404
     assert desk.served.get("/elsewhere/other/aaaa-bbbb")[0] == 404
+
+
+def test_a_part_that_is_hidden_as_a_secret_is_pointed_out(desk: Desk) -> None:
+    call = replace(CALL, tool_input={"command": 'PASSWORD="rm -rf ~/all-of-it"; sh -c "$PASSWORD"'})
+    Asking(Questions(desk.store, wait=60), call)
+    question = desk.waiting()
+
+    for address in ("/elsewhere", question["href"]):
+        page = desk.served.get(address)[2]
+        assert "rm -rf" not in page
+        assert "A part of it is redacted as a secret" in page

@@ -14,6 +14,8 @@ COMMANDS = {
     "promoting rules": ["promote", "canary", "prod"],
     "rolling rules back": ["rollback", "--to", "prod"],
     "writing the configuration of a server": ["server-config", "--out", "server", "--team", "payments"],
+    "being a node of a fleet": ["node", "--config", "mine.yaml"],
+    "collecting the record": ["collect", "--to", "postgresql://127.0.0.1:1/d", "--retention", "1d"],
     "starting a fleet": ["dev", "--dir", "dev"],
 }
 

@@ -146,6 +146,14 @@ class TestTheList:
 
         assert "careful: a word in it mixes letters that look alike" in out
 
+    def test_a_part_that_is_hidden_as_a_secret_is_pointed_out(
+        self, path: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        out = self.listed(path, capsys, {"command": 'PASSWORD="rm -rf ~/all-of-it"; sh -c "$PASSWORD"'})
+
+        assert "rm -rf" not in out
+        assert "careful: a part of it is redacted as a secret: what runs has a text there that is not shown" in out
+
     def test_json_has_everything(self, path: Path, capsys: pytest.CaptureFixture[str]) -> None:
         found = json.loads(self.listed(path, capsys, {"command": "ls"}, "--json"))
 

@@ -96,7 +96,8 @@ def _broken_links(batch: RawBatch) -> list[ChainFlaw]:
                 continue
             before = begin(before, process.uuid, process.about)
         if one.number in batch.left_out:
-            flaws.append(ChainFlaw(one.number, "was too large to be forwarded: its body is at its node only"))
+            what = "was too large to be forwarded, or is no text: its body is at its node only"
+            flaws.append(ChainFlaw(one.number, what))
             before = one.hash
             continue
         body = one.body.encode("utf-8", "surrogateescape")

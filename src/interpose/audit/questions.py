@@ -27,6 +27,8 @@ MAX_WAITING_OF_SESSION = 20
 
 QuestionState = Literal["waiting", "approved", "refused", "expired", "withdrawn"]
 
+_LONGEST_WAIT = 1e9
+"""Seconds that a question may name; the record of another machine may name any number."""
 _LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
 _READ_AS = str.maketrans({"o": "0", "i": "1", "l": "1", "-": ""})
 _ID_LETTERS = 8
@@ -189,7 +191,7 @@ class StoredQuestion(Record):
     def wait(self) -> float:
         """The seconds within which an answer counts."""
         found = self.body.get("wait")
-        return float(found) if isinstance(found, int | float) else 0.0
+        return float(found) if isinstance(found, int | float) and 0 <= found <= _LONGEST_WAIT else 0.0
 
     @property
     def left(self) -> float:

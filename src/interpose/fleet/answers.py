@@ -43,6 +43,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ID = re.compile(r"[0-9a-z]{4}-[0-9a-z]{4}")
 _CLOCKS = 120.0
 """Seconds by which clocks may differ: a node that has not said that a question has expired may still wait."""
+_LATEST = 1e11
+"""Seconds since 1970 that a question may name: later than every question, and a time that can be calculated with."""
 _STATES = ("waiting", "approved", "refused", "expired", "withdrawn")
 
 
@@ -249,6 +251,10 @@ def read_posted(stored: bytes, *, team: str, key: str) -> PostedQuestion:
     made = PostedQuestion(**found, ignored=(ignored[0], ignored[1]))
     if made.team != team or made.key != key or made.state not in _STATES:
         raise BadQuestion("is not at its place", where=key)
+    if _TOKEN.fullmatch(made.node) is None or _ID.fullmatch(made.id) is None:  # both are shown in commands to type
+        raise BadQuestion("is not at the place of a question", where=key)
+    if not all(0 <= moment <= _LATEST for moment in (made.asked, made.expires)):
+        raise BadQuestion("its time cannot be", where=key)
     try:
         body = decode(made.text.encode())
     except (BadJson, UnicodeEncodeError) as error:

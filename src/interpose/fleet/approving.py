@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
 from ..config.fleet import FleetSettings
 from ..errors import UsageError, nearest
-from ..records import Record
+from ..records import Record, replace
 from .answers import (
     BadAnswer,
     BadQuestion,
@@ -30,8 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["Approving", "Given", "Listed"]
 
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LOOKS = (0.05, 0.3)
 """Seconds between two looks for the node's confirmation: the first, and the longest."""
+_MOST_OF_NODE = 200
+"""Questions of one node that wait and are listed with those of all nodes: as many as a store lets wait."""
 
 
 class Listed(Record):
@@ -39,6 +44,8 @@ class Listed(Record):
 
     questions: tuple[PostedQuestion, ...]
     unreadable: tuple[str, ...] = ()
+    left_out: str = ""
+    """Which questions are not in the list although they are there; empty if it is whole."""
 
 
 class Given(Record):
@@ -61,19 +68,36 @@ class Approving:
 
     async def listed(self, *, everything: bool = False, node: str = "") -> Listed:
         """Return the questions that wait, the oldest first; with ``everything`` those too that do not any more."""
+        questions, unreadable, left_out = await self._read(node)
+        chosen = sorted((one for one in questions if everything or one.waits), key=lambda one: one.asked)
+        if not node:
+            chosen, crowded = _of_every_node(chosen)
+            left_out = "; ".join(part for part in (left_out, *crowded) if part)
+        return Listed(questions=tuple(chosen), unreadable=tuple(unreadable), left_out=left_out)
+
+    async def _read(self, node: str) -> tuple[list[PostedQuestion], list[str], str]:
+        """Return the questions of all nodes or of one, what cannot be read, and what was not read."""
+        if node and _NAME.fullmatch(node) is None:
+            raise UsageError(
+                f"{node[:80]!a} is not the name of a node", hint="`interpose fleet status` lists the nodes"
+            )
         found: list[PostedQuestion] = []
         unreadable = []
-        for key, value in (await values_of(self._client, self._names.questions)).items():
+        values, whole = await values_of(self._client, self._names.questions, node)
+        for key, value in values.items():
             try:
                 found.append(read_posted(value, team=self._settings.team, key=key))
             except BadQuestion as error:
                 unreadable.append(str(error))
-        chosen = [one for one in found if (everything or one.waits) and node in ("", one.node)]
-        return Listed(questions=tuple(sorted(chosen, key=lambda one: one.asked)), unreadable=tuple(unreadable))
+        [(most, count)] = Counter(key.partition(".")[0] for key in values).most_common(1) or [("", 0)]
+        said = (
+            f"there are more entries than {len(values):,}, of which node {most} has {count:,}: name a node with --node"
+        )
+        return found, unreadable, "" if whole else said
 
     async def find(self, id: str, node: str = "") -> PostedQuestion:
         """Return the question with an id; raise UsageError if there is none, or one on several nodes."""
-        everything = (await self.listed(everything=True, node=node)).questions
+        everything, _, _ = await self._read(node)
         found = [one for one in everything if one.id == id]
         if not found:
             of = f" of node {node}" if node else ""
@@ -127,7 +151,8 @@ class Approving:
                 try:
                     known = bool(self._settings.approvers)
                     other = read_answer(entry.value, self._settings, node=question.node, known=known)
-                    if (other.answer.question, other.answer.digest) == (question.id, question.digest):
+                    is_same = (other.answer.question, other.answer.digest) == (question.id, question.digest)
+                    if is_same and other.signature != question.ignored[0]:  # the node knows who counts
                         return other
                 except BadAnswer:
                     continue  # it counts nowhere: this one takes its place
@@ -142,7 +167,8 @@ class Approving:
             entry = await read_latest(self._client, self._names.questions, question.key)
             if entry is not None and entry.value:
                 try:
-                    question = read_posted(entry.value, team=self._settings.team, key=question.key)
+                    said = read_posted(entry.value, team=self._settings.team, key=question.key)
+                    question = replace(said, text=question.text)  # what was signed stays what is shown
                 except BadQuestion:
                     pass
             if question.state != "waiting":
@@ -155,3 +181,15 @@ class Approving:
                 return Given(how=how, question=question, other="" if other is None else other.who)
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, _LOOKS[1])
+
+
+def _of_every_node(questions: Sequence[PostedQuestion]) -> tuple[list[PostedQuestion], list[str]]:
+    """Return questions, of each node so many that wait and no more, and what is left out: no node hides the others."""
+    counts: Counter[str] = Counter()
+    chosen = []
+    for one in questions:
+        counts[one.node] += one.waits
+        if not one.waits or counts[one.node] <= _MOST_OF_NODE:
+            chosen.append(one)
+    return chosen, [f"node {node} has {count - _MOST_OF_NODE:,} more questions: --node {node} lists them"
+                    for node, count in counts.items() if count > _MOST_OF_NODE]  # fmt: skip

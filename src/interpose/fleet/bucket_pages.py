@@ -27,26 +27,31 @@ _GONE = ("DEL", "PURGE")
 _HINT = "`interpose fleet setup` creates it; see docs/fleet.md for the permissions"
 
 
-async def values_of(client: Client, bucket: str) -> dict[str, bytes]:
-    """Return the values of a bucket by their keys; raise BucketProblem if it cannot be read."""
+async def values_of(client: Client, bucket: str, below: str = "") -> tuple[dict[str, bytes], bool]:
+    """Return the values of a bucket by their keys, and whether these are all; raise BucketProblem if it cannot be read.
+
+    With ``below`` only keys are read that begin with this name and a dot.
+    """
     inbox = client.new_inbox()
     try:
         subscription = await client.subscribe(inbox)
     except Exception as error:
         raise BucketProblem(explain(error), where=bucket) from None
     try:
-        return await _read(client, subscription, inbox, bucket)
+        return await _read(client, subscription, inbox, bucket, f"{below}.>" if below else ">")
     finally:
         if not client.is_closed:
             await subscription.unsubscribe()
 
 
-async def _read(client: Client, subscription: Subscription, inbox: str, bucket: str) -> dict[str, bytes]:
+async def _read(
+    client: Client, subscription: Subscription, inbox: str, bucket: str, wanted: str
+) -> tuple[dict[str, bytes], bool]:
     prefix = f"$KV.{bucket}."
     found: dict[str, bytes] = {}
     begin = 1
     while len(found) < _MOST:
-        asked = {"seq": begin, "next_by_subj": f"{prefix}>", "batch": _PAGE}
+        asked = {"seq": begin, "next_by_subj": f"{prefix}{wanted}", "batch": _PAGE}
         try:
             await client.publish(f"$JS.API.DIRECT.GET.KV_{bucket}", json.dumps(asked).encode(), reply=inbox)
             page = await _page(subscription)
@@ -58,7 +63,7 @@ async def _read(client: Client, subscription: Subscription, inbox: str, bucket: 
         except Exception as error:
             raise BucketProblem(explain(error), where=bucket) from None
         if not page:
-            break
+            return found, True
         for message in page:
             headers = message.headers or {}
             key = headers.get("Nats-Subject", "").removeprefix(prefix)
@@ -67,7 +72,7 @@ async def _read(client: Client, subscription: Subscription, inbox: str, bucket: 
                 found.pop(key, None)
             else:
                 found[key] = message.data
-    return found
+    return found, False
 
 
 async def _page(subscription: Subscription) -> list[Msg]:
@@ -77,7 +82,8 @@ async def _page(subscription: Subscription) -> list[Msg]:
     while True:
         message = await subscription.next_msg(timeout=max(0.01, end - monotonic()))
         headers = message.headers or {}
-        status = headers.get("Status", "")
+        # A value has the headers that its writer gave it, and those that say where it is stored, which the server adds.
+        status = headers.get("Status", "") if "Nats-Sequence" not in headers else ""
         if status == "503":
             raise BucketProblem("the bucket is not there")
         if status == "404" or (status == "204" and headers.get("Description") == "EOB"):

@@ -266,6 +266,9 @@ class _Collector:
                 batch = unpack(self._team, node, message.data)
             except BadMessage as error:
                 rejected.append(Rejected(subject=message.subject, reason=str(error), payload=message.data))
+            except Exception as error:  # whatever a node has sent must not stop the others
+                said = f"it cannot be read: {type(error).__name__}"
+                rejected.append(Rejected(subject=message.subject, reason=said, payload=message.data))
             else:
                 arrived.append(Arrived(node=node, batch=batch, subject=message.subject, payload=message.data))
         self._database.write(arrived, rejected)

@@ -14,7 +14,7 @@ from ..audit.raw import RawBatch
 from ..config.fleet import FleetSettings
 from ..handlers.nats_client import explain
 from ..records import replace
-from .messages import message_id, pack
+from .messages import message_id, pack, pack_readable
 from .outboxes import Outbox, Outboxes
 
 if TYPE_CHECKING:
@@ -157,12 +157,14 @@ class _Forwarder:
 
 
 def _messages(team: str, node: str, batch: RawBatch, room: int) -> list[tuple[RawBatch, bytes]]:
-    """Return a batch as messages that the server accepts: whole, in halves, or one record without its body."""
-    payload = pack(team, node, batch)
-    if len(payload) <= room:
+    """Return a batch as messages that are accepted: whole, in halves, or one record without its body."""
+    payload = pack_readable(team, node, batch)
+    if payload is not None and len(payload) <= room:
         return [(batch, payload)]
     if len(batch.records) == 1:
         [one] = batch.records
+        if batch.configurations:  # what describes it may be what is too large
+            return _messages(team, node, replace(batch, configurations={}), room)
         bare = replace(batch, records=(replace(one, body=""),), left_out=frozenset([one.number]), configurations={})
         return [(bare, pack(team, node, bare))]
     middle = len(batch.records) // 2

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 
 from ..audit.raw import RawBatch, RawProcess, RawRecord
 
-__all__ = ["LARGEST", "MOST_RECORDS", "BadMessage", "message_id", "pack", "unpack"]
+__all__ = ["LARGEST", "MOST_RECORDS", "BadMessage", "message_id", "pack", "pack_readable", "unpack"]
 
 LARGEST = 4 * 1024 * 1024
 """Bytes that a message has at most when it is not compressed."""
@@ -41,6 +41,21 @@ def message_id(batch: RawBatch) -> str:
 
 def pack(team: str, node: str, batch: RawBatch) -> bytes:
     """Return the message of a batch."""
+    return zlib.compress(_written(team, node, batch), 1)
+
+
+def pack_readable(team: str, node: str, batch: RawBatch) -> bytes | None:
+    """Return the message of a batch; None if a collector would put it aside: it is too large, or a body is no text.
+
+    What a model writes can make it so, and must not take the records beside it along.
+    """
+    if any(_CONTROL.search(one.body) for one in batch.records):
+        return None
+    text = _written(team, node, batch)
+    return zlib.compress(text, 1) if len(text) <= LARGEST else None
+
+
+def _written(team: str, node: str, batch: RawBatch) -> bytes:
     document = {
         "version": _VERSION, "team": team, "node": node, "store": batch.store, "before": batch.before.hex(),
         "processes": [[one.number, one.uuid, one.about] for one in batch.processes],
@@ -48,7 +63,7 @@ def pack(team: str, node: str, batch: RawBatch) -> bytes:
         "records": [[one.number, one.process, one.kind, one.time, one.mono, one.hash.hex(), one.body]
                     for one in batch.records],
     }  # fmt: skip
-    return zlib.compress(json.dumps(document, separators=(",", ":")).encode("ascii"), 1)
+    return json.dumps(document, separators=(",", ":")).encode("ascii")
 
 
 def unpack(team: str, node: str, data: bytes) -> RawBatch:

@@ -2,6 +2,10 @@
 
 Every user has an inbox of its own, named after its key, so that no user can read the answers to another. A node may
 not create consumers: one could be told to deliver to any subject.
+
+Permissions do not hold for the reply subject of a request: the server itself publishes the answer there. So each node,
+the approvers and the workers have accounts of their own, in which only the subjects exist that they may use. What an
+answer is published to there reaches nothing else.
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from ..records import Record
 from .names import TeamNames
 
-__all__ = ["ROLES", "Permissions", "permissions_of"]
+__all__ = ["ROLES", "Exports", "Imports", "Permissions", "account_of", "exports_of", "imports_of", "permissions_of"]
 
 ROLES = ("admin", "pusher", "approver", "collector", "worker", "node")
 """``admin`` sets up, ``pusher`` signs rules and reads the status, ``collector`` writes PostgreSQL."""
@@ -22,6 +26,25 @@ class Permissions(Record, kw_only=False):
     subscribe: tuple[str, ...]
     replies: bool = False
     """Whether it may answer requests."""
+
+
+class Exports(Record, kw_only=False):
+    """What other accounts may import from one."""
+
+    services: tuple[str, ...]
+    """Subjects of requests that get one answer."""
+    pages: tuple[str, ...] = ()
+    """Subjects of requests that get several."""
+    streams: tuple[str, ...] = ()
+    """Subjects that others may subscribe to."""
+
+
+class Imports(Record, kw_only=False):
+    """What an account imports from another one."""
+
+    account: str
+    services: tuple[str, ...]
+    streams: tuple[str, ...] = ()
 
 
 def permissions_of(role: str, team: str, public: str, *, node: str = "", hooks: tuple[str, ...] = ()) -> Permissions:
@@ -75,7 +98,7 @@ def _direct(streams: tuple[str, ...]) -> tuple[str, ...]:
     """Return what it takes to read streams whole by direct requests."""
     made: list[str] = []
     for stream in streams:
-        made += [f"$JS.API.STREAM.INFO.{stream}", f"$JS.API.DIRECT.GET.{stream}", f"$JS.API.DIRECT.GET.{stream}.>"]
+        made += [f"$JS.API.DIRECT.GET.{stream}", f"$JS.API.DIRECT.GET.{stream}.>"]
     return tuple(made)
 
 
@@ -83,6 +106,59 @@ def _reading(streams: tuple[str, ...]) -> tuple[str, ...]:
     """Return what it takes to read streams whole, with consumers."""
     made = ["$JS.FC.>", *_direct(streams)]
     for stream in streams:
-        made += [f"$JS.API.CONSUMER.*.{stream}", f"$JS.API.CONSUMER.*.{stream}.>",
+        made += [f"$JS.API.STREAM.INFO.{stream}", f"$JS.API.CONSUMER.*.{stream}", f"$JS.API.CONSUMER.*.{stream}.>",
                  f"$JS.API.CONSUMER.DURABLE.CREATE.{stream}.>"]  # fmt: skip
     return tuple(made)
+
+
+# Accounts
+
+
+def account_of(role: str, team: str, node: str = "") -> str:
+    """Return the account of a user. The account with the name of the team has its streams and buckets."""
+    own = {"node": f"{team}/node/{node}", "approver": f"{team}/approvers", "worker": f"{team}/workers"}
+    return own.get(role, team)
+
+
+def exports_of(role: str, team: str, hooks: tuple[str, ...] = ()) -> Exports:
+    """Return what the account of a role lets others import."""
+    if role == "worker":
+        return Exports(_widest(hooks))
+    if account_of(role, team) != team:
+        return Exports(())
+    names, direct = TeamNames(team), "$JS.API.DIRECT.GET"
+    services = (
+        names.record_subjects, f"$KV.{names.nodes}.*", f"$KV.{names.questions}.>", f"$KV.{names.answers}.>",
+        f"{direct}.OBJ_{names.bundles}", f"{direct}.OBJ_{names.bundles}.>",
+        *(f"{direct}.KV_{bucket}.>" for bucket in (names.rings, names.questions, names.answers)),
+    )  # fmt: skip
+    pages = tuple(f"{direct}.KV_{bucket}" for bucket in (names.questions, names.answers))
+    return Exports(services, pages, (f"{names.ring_changes}.*", f"{names.answer_changes}.>"))
+
+
+def imports_of(role: str, team: str, *, node: str = "", hooks: tuple[str, ...] = ()) -> list[Imports]:
+    """Return what the account of a role imports: what its permissions name, and nothing else."""
+    if role not in ("node", "approver"):
+        return []
+    may = permissions_of(role, team, "", node=node)
+    streams = tuple(subject for subject in may.subscribe if not subject.startswith("_INBOX"))
+    made = [Imports(team, may.publish, streams)]
+    if role == "node" and hooks:
+        made.append(Imports(account_of("worker", team), _widest(hooks)))
+    return made
+
+
+def _widest(subjects: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the subjects that no other one covers: a request that two imports take would be sent twice."""
+    return tuple(one for one in subjects if not any(one != other and _covers(other, one) for other in subjects))
+
+
+def _covers(wide: str, narrow: str) -> bool:
+    """Say whether all subjects of one pattern are subjects of another."""
+    wide_parts, parts = wide.split("."), narrow.split(".")
+    for place, part in enumerate(wide_parts):
+        if part == ">":
+            return len(parts) > place
+        if place >= len(parts) or parts[place] == ">" or part not in ("*", parts[place]):
+            return False
+    return len(wide_parts) == len(parts)

@@ -149,7 +149,8 @@ def _lag(record: Any) -> int | None:
     """Return how many records of all stores are not forwarded yet; None if the node does not say."""
     if not isinstance(record, dict):
         return None
-    lags = [store["lag"] for store in record.values() if isinstance(store, dict) and type(store.get("lag")) is int]
+    said = [store["lag"] for store in record.values() if isinstance(store, dict) and type(store.get("lag")) is int]
+    lags = [int(_number(lag)) for lag in said]
     return sum(lags) if lags else None
 
 

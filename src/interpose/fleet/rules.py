@@ -25,6 +25,8 @@ __all__ = ["follow_rules"]
 
 _LOOKS = (20.0, 40.0)
 """Seconds between two looks at the ring; between these, so that nodes do not all look at once."""
+_AGAIN = 60.0
+"""Seconds after which a statement that was refused is looked at again: a disk may have been full, or a clock wrong."""
 
 
 async def follow_rules(node: Node) -> None:
@@ -60,7 +62,9 @@ class _Follower:
         self._node = node
         self._folder = RulesFolder(node.folder)
         self._refused: tuple[bytes, str] | None = None
-        """A statement that was refused for good, and why."""
+        """A statement that was refused, and why."""
+        self._again = 0.0
+        """When it is looked at again, by the monotonic clock."""
 
     async def look(self) -> None:
         """Take over what the ring says now; raise BucketProblem if it cannot be read."""
@@ -70,7 +74,8 @@ class _Follower:
             await self.report_armed()
             return
         stored = entry.value
-        if self._refused is not None and self._refused[0] == stored and not await self._is_broken():
+        is_known = self._refused is not None and self._refused[0] == stored and time.monotonic() < self._again
+        if is_known and not await self._is_broken():
             await self.report_armed()  # the rules that are armed may have expired since
             return
         try:
@@ -98,6 +103,7 @@ class _Follower:
         if self._refused != (stored, why):
             log("warning", "fleet: rules of ring %s are refused: %s", self._node.settings.ring, why)
         self._refused = (stored, why)
+        self._again = time.monotonic() + _AGAIN
 
     async def report_armed(self) -> None:
         """Put what is armed, and what was refused, into the report of the node."""

@@ -1,4 +1,4 @@
-"""A ready configuration of nats-server: TLS, one account per team, and a user with an nkey for every node and role.
+"""A ready configuration of nats-server: TLS, accounts of teams and nodes, a user with an nkey for every role and node.
 
 The folder keeps what was made, so that a node can be added later: seeds and certificates that are there stay.
 """
@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import UsageError
 from ..records import Record
 from ..state.directories import make_private, write_privately
-from .permissions import ROLES, Permissions, permissions_of
+from .permissions import ROLES, Permissions, account_of, exports_of, imports_of, permissions_of
 
 __all__ = ["ServerFolder", "ServerOptions"]
 
@@ -107,12 +107,7 @@ class ServerFolder:
             lines.append(f'tls {{ cert_file: "{tls}/server.pem", key_file: "{tls}/server.key", timeout: 5 }}')
         lines.append("accounts {")
         for team, listed in users.items():
-            lines += [f"  {team} {{", "    jetstream: enabled", "    users: ["]
-            for role, node, public in listed:
-                may = permissions_of(role, team, public, node=node, hooks=tuple(teams[team]["hooks"]))
-                lines.append(f"      # {role} {node}".rstrip())
-                lines.append(f'      {{ nkey: "{public}", permissions: {_written(may)} }}')
-            lines += ["    ]", "  }"]
+            lines += _accounts(team, listed, tuple(teams[team]["hooks"]))
         return "\n".join([*lines, "}", ""])
 
     def _write_node(self, team: str, node: str) -> None:
@@ -134,6 +129,43 @@ class ServerFolder:
         if not os.path.exists(os.path.join(folder, "server.pem")):
             make_private(folder)
             _certificates(folder, self.options.hosts)
+
+
+def _accounts(team: str, users: Sequence[tuple[str, str, str]], hooks: tuple[str, ...]) -> list[str]:
+    """Return the accounts of a team: its own, one for approvers, one for workers, and one for each node."""
+    members: dict[str, list[tuple[str, str, str]]] = {}
+    for role, node, public in users:
+        members.setdefault(account_of(role, team, node), []).append((role, node, public))
+    lines: list[str] = []
+    for account, listed in members.items():
+        role, node, _ = listed[0]
+        lines.append(f"  {json.dumps(account)} {{")
+        if account == team:
+            lines.append("    jetstream: enabled")
+        lines.append("    users: [")
+        for user, name, public in listed:
+            may = permissions_of(user, team, public, node=name, hooks=hooks)
+            lines += [f"      # {user} {name}".rstrip(), f'      {{ nkey: "{public}", permissions: {_written(may)} }}']
+        lines += ["    ]", *_shared(role, team, node, hooks), "  }"]
+    return lines
+
+
+def _shared(role: str, team: str, node: str, hooks: tuple[str, ...]) -> list[str]:
+    """Return what an account lets others import, and what it imports itself."""
+    own = exports_of(role, team, hooks)
+    exports = [f"{{ service: {json.dumps(subject)} }}" for subject in own.services]
+    exports += [f'{{ service: {json.dumps(subject)}, response_type: "stream" }}' for subject in own.pages]
+    exports += [f"{{ stream: {json.dumps(subject)} }}" for subject in own.streams]
+    imports = []
+    for one in imports_of(role, team, node=node, hooks=hooks):
+        for kind, subjects in (("service", one.services), ("stream", one.streams)):
+            imports += [f"{{ {kind}: {json.dumps({'account': one.account, 'subject': subject})} }}"
+                        for subject in subjects]  # fmt: skip
+    made: list[str] = []
+    for word, listed in (("exports", exports), ("imports", imports)):
+        if listed:
+            made += [f"    {word}: [", *(f"      {line}" for line in listed), "    ]"]
+    return made
 
 
 def _written(may: Permissions) -> str:

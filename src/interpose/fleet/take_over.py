@@ -40,6 +40,8 @@ from .statements import Statement
 __all__ = ["RulesFolder", "RulesRefused"]
 
 _LONGEST_REASON = 600
+_CLOCKS = 2 * 24 * 3600.0
+"""Seconds by which the clock of a signer may be ahead of the one here."""
 
 
 class RulesRefused(UsageError):
@@ -78,13 +80,23 @@ class RulesFolder:
         return armed is not None and armed.get("statement") == _facts(statement) and not self.why_not_whole()
 
     def check(self, statement: Statement, now: float) -> None:
-        """Raise RulesRefused if a statement is older than what was taken over, contradicts it, or has expired."""
+        """Raise RulesRefused if a statement is older than what was taken over, contradicts it, or has expired.
+
+        One that was made in the future is refused too: after it, every later one would seem to have expired.
+        """
+        if statement.created > now + _CLOCKS:
+            days = (statement.created - now) / (24 * 3600)
+            raise RulesRefused(f"version {statement.version} was signed {days:,.1f} days after the time on this "
+                               "machine: the clock here or that of the signer is wrong")  # fmt: skip
         try:
             record = read_record(self.place)
         except ConfigError as error:
             if not _is_lost(self.place):
                 raise RulesRefused(str(error)[:_LONGEST_REASON]) from None
             record = {}
+        if (team := _team_of(record.get("armed"))) not in ("", statement.team):
+            raise RulesRefused(f"this machine runs the rules of the team {team}",
+                               hint="`interpose fleet leave` ends that, which takes a person")  # fmt: skip
         highest = record.get("highest", {}).get(f"{statement.team}/{statement.ring}")
         if isinstance(highest, dict) and isinstance(highest.get("version"), int):
             if statement.version < highest["version"]:
@@ -182,6 +194,12 @@ class RulesFolder:
 def _facts(statement: Statement) -> dict[str, Any]:
     names = ("team", "ring", "version", "digest", "created", "expires", "observe", "signer")
     return {name: getattr(statement, name) for name in names}
+
+
+def _team_of(armed: Any) -> str:
+    """Return the team whose rules are armed; empty if none are."""
+    facts = armed.get("statement") if isinstance(armed, dict) else None
+    return str(facts.get("team", "")) if isinstance(facts, dict) else ""
 
 
 def _is_lost(place: str) -> bool:

@@ -146,7 +146,7 @@ class _Walk:
         if number == process:
             before = begin(before, uuid, about) if before else b""
         if not body:
-            self._flaw(number, "was too large to be forwarded: its body is at its node only")
+            self._flaw(number, "was too large to be forwarded, or is no text: its body is at its node only")
         elif before and link(before, number, process, kind, at, mono, body.encode()) != bytes(digest):
             self._flaw(number, "was changed, or the one before it")
         else:

@@ -27,6 +27,8 @@ _MOST_STRETCHES = 1000
 _MOST_STORES = 1000
 _KEPT = 1024 * 1024
 """Bytes of a message that the quarantine keeps."""
+_MOST_QUARANTINED = 1000
+"""How many messages of one subject the quarantine keeps; further ones are counted and told."""
 _MOST_CACHED = 50_000
 
 
@@ -202,11 +204,16 @@ class _Transaction:
             self._base.execute("UPDATE stores SET flaws = %s WHERE id = %s", (store.flaws, store.id))
 
     def _quarantine(self, subject: str, reason: str, payload: bytes) -> None:
-        rowcount = self._base.execute(
-            "INSERT INTO quarantine (subject, reason, size, digest, payload) VALUES (%s, %s, %s, %s, %s) "
-            "ON CONFLICT DO NOTHING",
-            (text(subject)[:500], text(reason)[:500], len(payload), sha256(payload).digest(), payload[:_KEPT]),
-        ).rowcount
+        count = self._base.execute("SELECT count(*) FROM quarantine WHERE subject = %s", (text(subject)[:500],))
+        is_full = count.fetchone()[0] >= _MOST_QUARANTINED
+        rowcount = (
+            is_full
+            or self._base.execute(
+                "INSERT INTO quarantine (subject, reason, size, digest, payload) VALUES (%s, %s, %s, %s, %s) "
+                "ON CONFLICT DO NOTHING",
+                (text(subject)[:500], text(reason)[:500], len(payload), sha256(payload).digest(), payload[:_KEPT]),
+            ).rowcount
+        )
         if rowcount:
             self._base.execute("UPDATE progress SET quarantined = quarantined + 1")
             self._done.quarantined.append(Rejected(subject=subject, reason=reason, payload=b""))

@@ -94,12 +94,15 @@ def until_stopped(work: Coroutine[Any, Any, None]) -> int:
 
 @app.command("node")
 def run_this_node(config: Config = None) -> int:
-    """Be a node of the fleet: take over rules, forward the record, carry questions. Runs until Ctrl-C.
+    """Be a node of the fleet: take over rules, forward the record, carry questions. Runs until Ctrl-C. It is refused
+    below an agent: a configuration that is named says whose rules this machine runs.
 
     Example: interpose fleet node
     """  # fmt: skip
     from ...fleet.node import run_node
+    from ...person import require_no_agent
 
+    require_no_agent("being a node of a fleet")
     return until_stopped(run_node(fleet_of(config)))
 
 

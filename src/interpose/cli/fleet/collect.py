@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...errors import UsageError
+from ...person import require_no_agent
 from .. import options
 from ..render import flat, paint, plural
 from . import Config, fleet_of, until_stopped
@@ -57,6 +58,7 @@ def collect_records(
         raise UsageError("--to is not the URL of a database", hint="postgresql://user@host:5432/database")
     if verify:
         return _verify(to, as_json=as_json)
+    require_no_agent("collecting the record")
     settings = fleet_of(config)
     days = _days(retention)
     from ...fleet.collect import Collected, collect

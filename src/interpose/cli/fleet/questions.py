@@ -22,6 +22,7 @@ from ...session.answers import Question
 from ..render import cut, flat, paint, plural
 from ..render.question import question_lines
 from . import fleet_of
+from .shown import note_shown, require_shown
 
 if TYPE_CHECKING:
     from ...fleet.answers import PostedQuestion
@@ -63,9 +64,11 @@ def list_of_fleet(config: list[str] | None, *, node: str, everything: bool, as_j
     """List the questions of all nodes."""
     settings = fleet_of(config)
     found = _with_fleet(settings, lambda fleet: fleet.listed(everything=everything, node=node))
+    note_shown(found.questions)
     if as_json:
         questions = [one.to_dict() for one in found.questions]
-        print(json.dumps({"team": settings.team, "questions": questions, "unreadable": list(found.unreadable)}))
+        print(json.dumps({"team": settings.team, "questions": questions, "unreadable": list(found.unreadable),
+                          "left_out": found.left_out}))  # fmt: skip
         return 0
     for one in found.questions:
         for line in _listed(one):
@@ -73,6 +76,8 @@ def list_of_fleet(config: list[str] | None, *, node: str, everything: bool, as_j
     if found.unreadable:
         shown = "; ".join(cut(flat(one), _LONGEST_PART) for one in found.unreadable[:3])
         print(f"{plural(len(found.unreadable), 'entry', 'entries')} cannot be read: {shown}", file=sys.stderr)
+    if found.left_out:
+        print(f"{paint('not all', 'yellow')}: {flat(found.left_out)}", file=sys.stderr)
     if not found.questions:
         print("no question waits", file=sys.stderr)
     return 0
@@ -81,6 +86,7 @@ def list_of_fleet(config: list[str] | None, *, node: str, everything: bool, as_j
 def show_of_fleet(typed: str, config: list[str] | None, *, node: str, as_json: bool) -> int:
     """Show one question of a node with the whole input of the call."""
     found = _with_fleet(fleet_of(config), lambda fleet: fleet.find(_id(typed), node))
+    note_shown([found])
     if as_json:
         print(json.dumps(found.to_dict()))
         return 0
@@ -102,6 +108,8 @@ def answer_of_fleet(
 
     async def answer(fleet: Approving) -> Given:
         question = await fleet.find(wanted, node)
+        if approved:
+            require_shown(question)
         return await fleet.answer(
             question, private, approved=approved, who=this_person(), reason=reason, remembered=remembered
         )

@@ -46,7 +46,7 @@ def write_server_config(
     no_tls: Annotated[bool, typer.Option("--no-tls", help="Without TLS, for a server on loopback.")] = False,
     as_json: AsJson = False,
 ) -> int:
-    """Write a configuration for nats-server: TLS, an account for the team, and a user for every role and node.
+    """Write a configuration for nats-server: TLS, accounts for the team and for every node, and a user for every role.
 
     Each user has the least permissions that its commands need: a node writes its own record, report and questions, and
     reads the rules and its own answers. Call it again to add nodes or teams: keys and certificates that are there stay.

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from ...redaction.redactor import is_redacted
 from ...replies import clean
 from ...session import Question
 from . import flat
@@ -30,6 +31,8 @@ def question_lines(question: Question) -> Iterator[str]:
     yield _BLANKS.sub(lambda found: f" [{len(found[0])} blanks] ", call)
     if question.reason:
         yield f"because: {flat(question.reason)}"
+    if is_redacted(call):
+        yield "careful: a part of it is redacted as a secret: what runs has a text there that is not shown"
     if strange := next((word for word in _WORD.findall(call) if _is_mixed(word)), ""):
         yield f"careful: a word in it mixes letters that look alike: {strange} is {strange!a}"
     if len(call) > _LONG:

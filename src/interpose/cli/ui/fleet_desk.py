@@ -106,7 +106,8 @@ class FleetDesk:
                 if monotonic() - self._asked < _ASKED_SECONDS:
                     listed = await (await self._fleet()).listed(everything=True)
                     self._found, count = listed.questions, len(listed.unreadable)
-                    self._problem = f"{count} entries of the fleet cannot be read" if count else ""
+                    unread = f"{count} entries of the fleet cannot be read" if count else ""
+                    self._problem = "; ".join(part for part in (unread, listed.left_out) if part)
             except InterposeError as error:
                 self._problem = str(error)
             except Exception as error:
@@ -124,7 +125,7 @@ class FleetDesk:
 
     async def _find(self, node: str, id: str) -> PostedQuestion | None:
         listed = await (await self._fleet()).listed(everything=True, node=node)
-        return next((one for one in listed.questions if one.id == id), None)
+        return next((one for one in listed.questions if (one.node, one.id) == (node, id)), None)
 
     async def _answer(self, found: QuestionElsewhere, **said: Any) -> tuple[str, str]:
         if self._key is None:

@@ -20,6 +20,7 @@ from ...audit.protocol import (
     Totals,
 )
 from ...audit.questions import StoredQuestion
+from ...redaction.redactor import is_redacted
 from .text import as_json, brief, call_of
 
 __all__ = ["ACTIVE", "Workbench", "event_view", "fire_command", "hooks_view", "is_active", "question_view", "row_of",
@@ -124,7 +125,7 @@ def question_view(question: StoredQuestion, *, whole: bool = False) -> dict[str,
     return {
         **found, "asked_by": question.asked_by, "text": text[:4000] if cut else text,
         "fields": [{"name": "", "text": text[:4000]}] if cut else _fields(question.input),
-        "hidden": len(text) - 4000 if cut else 0, "characters": len(text),
+        "hidden": len(text) - 4000 if cut else 0, "characters": len(text), "redacted": is_redacted(text),
         "person": question.answer.person if question.answer is not None else "", "node": "", "ignored": "",
         "href": f"/questions/{question.id}",
     }  # fmt: skip
