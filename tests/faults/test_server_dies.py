@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,7 +22,6 @@ from interpose.server.frames import MAGIC, FireAnswer
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 90.0
 GUARDS = """
 import os, time
 from interpose import deny, __version__
@@ -410,6 +410,19 @@ def test_the_doctor_says_whether_a_server_runs_and_answers(home: Home) -> None:
     assert f"process {server.pid}, version {interpose.__version__}" in runs_now[1]
     assert "http://127.0.0.1:" in runs_now[1]
     assert (stopped[0], "does not answer" in stopped[1]) == ("wrong", True)
+
+
+def test_the_doctor_waits_for_a_server_that_is_busy_as_long_as_a_client_does(home: Home) -> None:
+    with serving(home) as server:
+        os.kill(server.pid, signal.SIGSTOP)
+        busy = threading.Timer(4.5, os.kill, (server.pid, signal.SIGCONT))
+        busy.start()
+        try:
+            found = doctor(home)
+        finally:
+            busy.join()
+
+    assert found[0] == "ok", found
 
 
 def test_the_access_log_has_a_line_for_every_request(home: Home) -> None:
