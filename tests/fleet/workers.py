@@ -44,8 +44,12 @@ def slow(event):
 def count(event):
     with open("count.txt", "a") as opened:
         opened.write(event.tool_input["command"] + "\\n")
-    time.sleep(0.6)
+    time.sleep(4.5)  # the request comes again after half of its eight seconds
     return deny("counted")
+
+def slower(event):
+    time.sleep(3)
+    return deny("slower")
 
 def large(event):
     return deny("x" * 2_000_000)
