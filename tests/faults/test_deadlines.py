@@ -583,10 +583,10 @@ def test_a_guard_that_breaks_when_it_looks_again_denies(loop: bool, trouble: str
                 raise ValueError("boom")
             return release.wait() if trouble == "hangs" else "rubbish"
 
-        hooks.register("PreToolUse", guard, name="guard", on_error="abort", timeout=DEADLINE)
+        hooks.register("PreToolUse", guard, name="guard", on_error="abort", timeout=0.8)  # it answers the first time
         hooks.register("PreToolUse", lambda event: modify(tool_input={"command": "rm"}))
 
-        with within(DEADLINE + BUSY):
+        with within(0.8 + BUSY):
             outcome = fire(hooks, loop)
 
         assert outcome.denied
@@ -635,6 +635,7 @@ def test_a_hook_in_the_background_that_misbehaves_is_not_waited_for(loop: bool, 
 # The bound, and the breaker.
 
 
+@pytest.mark.slow
 def test_a_hundred_hung_hooks_are_the_most_that_are_kept() -> None:
     """Fault 130: beyond the bound a hook fails at once, and a guard denies; released, everything runs again."""
     with stuck() as release:
@@ -646,7 +647,7 @@ def test_a_hundred_hung_hooks_are_the_most_that_are_kept() -> None:
             release.wait()
 
         # All have to begin before ten are late, or the breaker keeps the rest from running.
-        hooks.register("PreToolUse", hangs, matcher="Stuck", timeout=1.5)
+        hooks.register("PreToolUse", hangs, matcher="Stuck", timeout=6)
         hooks.register("PreToolUse", lambda event: None, matcher="Fine", name="guard", on_error="abort")
 
         async def host() -> Outcome:

@@ -62,7 +62,7 @@ def spoils(event):
     return deny("spoilt")
 
 def leaves_a_thread(event):
-    threading.Thread(target=time.sleep, args=[0.2], daemon=True).start()
+    threading.Thread(target=time.sleep, args=[60], daemon=True).start()
     return deny(str(os.getpid()))
 """
 CONFIG = """
