@@ -431,8 +431,8 @@ def test_a_warm_command_finds_the_span_of_its_hook_each_time(telemetry: Telemetr
         outcomes.append(hooks.fire_sync("PreToolUse", **CALL))
         return bool(outcomes[-1].results[0].evidence.get("warm"))
 
-    assert eventually(was_warm, 20)
-    assert was_warm()
+    for _ in range(2):  # an interpreter that still ends its last run is not waited for
+        assert eventually(was_warm)
 
     spans = {one.traceparent for one in telemetry.sent().spans if one.name == "hook says"}
     assert {outcome.reason[:-2] for outcome in outcomes} == spans
@@ -683,7 +683,7 @@ def test_an_exporter_that_blocks_holds_nobody_up() -> None:
 
     assert blocked
     assert {outcome.reason for outcome in outcomes} == {"no"}
-    assert took < 10
+    assert took < 30
     assert tracing.failed == 0
 
 
@@ -697,12 +697,14 @@ def test_a_receiver_in_trouble_changes_no_outcome_and_keeps_no_program_from_endi
         receiver.held.clear()
     else:
         receiver.close()
-    began = time.monotonic()
 
-    run_program(PROGRAM.replace("(hooks)", "(hooks, closing=0.2)"), OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint)
+    # An exporter would wait for ten minutes, which run_program() does not.
+    run_program(
+        PROGRAM.replace("(hooks)", "(hooks, closing=3)"), OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
+        OTEL_EXPORTER_OTLP_TIMEOUT="600",
+    )  # fmt: skip
 
-    assert time.monotonic() - began < 20  # each of them would be waited for for longer
-    assert receiver.asked.is_set() == (trouble != "it is not there")
+    assert receiver.asked.wait(20 if trouble != "it is not there" else 0) == (trouble != "it is not there")
     assert receiver.spans == []
 
 
