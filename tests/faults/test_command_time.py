@@ -33,7 +33,7 @@ from tests.faults.commands import (
     warm_up,
     zombies,
 )
-from tests.faults.hosts import BUSY, CALL, PROMISE, Program, environment, eventually, program, run, until, within
+from tests.faults.hosts import BUSY, CALL, PROMISE, Program, environment, eventually, halt, program, run, until, within
 
 from interpose import Hooks
 from interpose.errors import BadHook
@@ -825,7 +825,7 @@ def test_a_supervisor_that_does_not_listen_starts_nothing_when_the_firing_is_ove
     stopped = list(pool._idle)
     assert stopped
     for supervised in stopped:
-        os.kill(supervised.pid, signal.SIGSTOP)
+        halt(supervised.pid)
     outcome = host.outcome(f"touch '{tmp_path}/it ran'", timeout=SHORT, on_error="abort")
     for supervised in stopped:
         with contextlib.suppress(ProcessLookupError):  # the host lets it go on, and it ends

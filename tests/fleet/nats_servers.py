@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.hosts import eventually
+from tests.faults.hosts import eventually, halt
 
 _LOWEST = 10_000
 _OF_CONNECTIONS = Path("/proc/sys/net/ipv4/ip_local_port_range")
@@ -76,8 +76,11 @@ class NatsServer:
             return False
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """Send a signal; after one that ends it, wait for the end."""
+        """Send a signal; after one that ends or stops it, wait until it has."""
         assert self.process is not None
+        if number == signal.SIGSTOP:
+            halt(self.process.pid)
+            return
         os.kill(self.process.pid, number)
         if number in (signal.SIGKILL, signal.SIGTERM):
             self.process.wait()

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Self
 
-from tests.faults.hosts import environment
+from tests.faults.hosts import environment, halt
 
 from interpose import Hooks
 
@@ -92,7 +92,10 @@ class WorkerProcess:
         return self.process.pid
 
     def send(self, number: int) -> None:
-        os.kill(self.pid, number)
+        if number == signal.SIGSTOP:
+            halt(self.pid)
+        else:
+            os.kill(self.pid, number)
 
     def __enter__(self) -> Self:
         return self
