@@ -16,6 +16,7 @@ import pytest
 from tests.asking import PATIENCE, until
 from tests.browser.pages import Started, pages, sign_in
 from tests.browser.watched import HOSTILE, Watched
+from tests.fleet.nats_servers import free_ports
 
 from interpose import AuditStore, Hooks
 from interpose.cli.ui.workbench import ProjectWorkbench
@@ -63,7 +64,7 @@ def test_a_server_that_ran_on_the_port_before_has_left_nothing_that_reaches_the_
 ) -> None:
     watched = Watched(chrome)
     page = watched.page
-    with serving() as port:
+    with serving(free_ports(1)[0]) as port:
         page.goto(f"http://127.0.0.1:{port}/")
         page.wait_for_function("document.title === 'planted'")
     page.goto(f"http://127.0.0.1:{port}/")

@@ -472,7 +472,7 @@ def test_a_background_command_reaches_the_next_firing_of_its_session(tmp_path: P
 def test_a_command_past_its_deadline_is_ended_with_all_it_has_started(fire: Any, tmp_path: Path) -> None:
     """S1-42, S1-43, S1-44, S4-46"""
     hooks = Hooks()
-    hooks.register("PreToolUse", command=f"sleep 61 & echo $! > {tmp_path}/pid; sleep 61", timeout=0.3)
+    hooks.register("PreToolUse", command=f"sleep 61 & echo $! > {tmp_path}/pid; sleep 61", timeout=1.5)
 
     outcome = fire(hooks, "PreToolUse", **CALL)
 

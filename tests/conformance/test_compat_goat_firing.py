@@ -75,7 +75,7 @@ def test_a_hook_past_the_timeout_of_its_matcher_is_ended_and_the_next_one_runs()
         finally:
             ended.append(True)
 
-    results = fire(runner_of(forever, says({"reason": "next"}), timeout=0.05))
+    results = fire(runner_of(forever, says({"reason": "next"}), timeout=0.8))
 
     assert (results, ended) == ([sync(reason="next")], [True])
     assert [(r.status, r.error and r.error.code) for r in results.outcome.results] == [
@@ -202,11 +202,11 @@ def test_the_second_call_has_the_time_that_the_hook_asked_for():
     async def callback(_input, _id, _context):
         calls.append(True)
         if len(calls) == 1:
-            return {"async": True, "asyncTimeout": 5}
-        await asyncio.sleep(0.1)
+            return {"async": True, "asyncTimeout": 30}
+        await asyncio.sleep(0.8)
         return {"reason": "done"}
 
-    assert fire(runner_of(callback, timeout=0.05)) == [sync(reason="done")]
+    assert fire(runner_of(callback, timeout=0.6)) == [sync(reason="done")]
 
 
 # Messages.

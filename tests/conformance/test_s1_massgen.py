@@ -370,7 +370,7 @@ def test_a_hook_that_exceeds_its_timeout_is_terminated():
 
     async def slow(event):
         try:
-            await asyncio.sleep(10)
+            await asyncio.sleep(60)
         finally:
             ended.append("terminated")
 
@@ -379,7 +379,7 @@ def test_a_hook_that_exceeds_its_timeout_is_terminated():
     outcome = fired(hooks, BASH)
 
     assert ended == ["terminated"]
-    assert [(result.status, result.duration < 2) for result in outcome.results] == [("timeout", True)]
+    assert [(result.status, result.duration < 30) for result in outcome.results] == [("timeout", True)]
 
 
 # ----------------------------------------------------------------------------------------------------------------

@@ -119,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         receiver = self.server.receiver
         body = self.rfile.read(int(self.headers["Content-Length"]))
         receiver.asked.set()
-        receiver.held.wait(30)
+        receiver.held.wait(120)
         if receiver.answer_with == 200:
             receiver.take(self.path, gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body)
         self.send_response(receiver.answer_with)

@@ -1,6 +1,7 @@
 """Tools of MCP servers: real servers, as processes and on loopback, that work, fail, hang and die."""
 
 import asyncio
+import gc
 import os
 import subprocess
 import sys
@@ -37,7 +38,7 @@ def mark() -> Iterator[str]:
     yield mark
     assert eventually(lambda: not living(mark)), f"processes that are left: {living(mark)}"
     pool.close()
-    assert len(os.listdir("/dev/fd")) <= len(before)
+    assert eventually(lambda: len(os.listdir("/dev/fd")) <= len(before) or gc.collect() < 0), "more descriptors"
 
 
 def errands(mark: str, *args: str) -> StdioServer:
@@ -155,9 +156,9 @@ def test_a_server_that_hangs_at_the_start_holds_nobody_up_for_long(mark: str) ->
         ready.append(time.monotonic() - began)
         assert tools == ()
 
-    problems = with_servers({"slow": shell(mark, "echo warming up >&2; sleep 600")}, body, start_seconds=1.0)
+    problems = with_servers({"slow": shell(mark, "echo warming up >&2; sleep 600")}, body, start_seconds=5.0)
 
-    assert problems == ["MCP server slow: no answer within 1 s; it said: warming up"]
+    assert problems == ["MCP server slow: no answer within 5 s; it said: warming up"]
     assert ready[0] < PATIENCE / 2
 
 

@@ -153,7 +153,7 @@ def test_an_interrupted_turn_leaves_a_conversation_that_can_go_on(tmp_path: Path
         runtime = runtime_of(tmp_path, Hooks(), turns)
         async with open_run(runtime, session_id="s", on_outcome=lambda one: events.append(one.event)) as running:
             asking = asyncio.ensure_future(running.ask("Wait."))
-            while not (tmp_path / "pid").exists():  # noqa: ASYNC110 - nobody announces it
+            while not ((tmp_path / "pid").exists() and (tmp_path / "pid").read_text().endswith("\n")):  # noqa: ASYNC110 - nobody announces it
                 await asyncio.sleep(0.01)
             assert running.interrupt()
             assert await asking == ""

@@ -121,8 +121,8 @@ def test_a_warm_command_finds_the_span_of_its_hook_each_time(telemetry: Telemetr
         outcomes.append(hooks.fire_sync("PreToolUse", **CALL))
         return bool(outcomes[-1].results[0].evidence.get("warm"))
 
-    assert eventually(was_warm, 20)
-    assert was_warm()
+    for _ in range(2):  # an interpreter that still ends its last run is not waited for
+        assert eventually(was_warm)
 
     spans = {one.traceparent for one in telemetry.sent().spans if one.name == "hook says"}
     assert {outcome.reason[:-2] for outcome in outcomes} == spans

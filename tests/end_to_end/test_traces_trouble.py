@@ -82,7 +82,7 @@ def test_an_exporter_that_blocks_holds_nobody_up() -> None:
 
     assert blocked
     assert {outcome.reason for outcome in outcomes} == {"no"}
-    assert took < 10
+    assert took < 30
     assert tracing.failed == 0
 
 
@@ -96,10 +96,12 @@ def test_a_receiver_in_trouble_changes_no_outcome_and_keeps_no_program_from_endi
         receiver.held.clear()
     else:
         receiver.close()
-    began = time.monotonic()
 
-    run_program(PROGRAM.replace("(hooks)", "(hooks, closing=0.2)"), OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint)
+    # An exporter would wait for ten minutes, which run_program() does not.
+    run_program(
+        PROGRAM.replace("(hooks)", "(hooks, closing=3)"), OTEL_EXPORTER_OTLP_ENDPOINT=receiver.endpoint,
+        OTEL_EXPORTER_OTLP_TIMEOUT="600",
+    )  # fmt: skip
 
-    assert time.monotonic() - began < 20  # each of them would be waited for for longer
-    assert receiver.asked.is_set() == (trouble != "it is not there")
+    assert receiver.asked.wait(20 if trouble != "it is not there" else 0) == (trouble != "it is not there")
     assert receiver.spans == []

@@ -1,11 +1,11 @@
 """``interpose ui`` and ``interpose serve --ui`` as processes: who may start them, and that nothing stays."""
 
+import http.client
 import os
 import shutil
 import signal
 import subprocess
 import sys
-import urllib.error
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
-from tests.asking import until
+from tests.asking import PATIENCE, until
 from tests.browser.pages import Started, pages
 from tests.people import __file__ as people
 
@@ -49,9 +49,9 @@ def answers(address: str) -> bool:
     # Browsers know where every name below localhost leads; the system may not.
     port = address.rpartition(":")[2]
     try:
-        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=10) as reply:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=PATIENCE) as reply:
             return bool(reply.status == 200)
-    except (urllib.error.URLError, ConnectionError):
+    except (OSError, http.client.HTTPException):
         return False
 
 
@@ -80,7 +80,7 @@ def test_sigint_ends_the_pages_at_once_although_one_is_open(project: Path) -> No
         assert answers(address)
         started.process.send_signal(signal.SIGINT)
 
-        assert started.process.wait(20) in (0, 130)
+        assert started.process.wait(PATIENCE) in (0, 130)
     assert not answers(address)
 
 
@@ -160,4 +160,4 @@ def test_a_program_that_listens_on_the_usual_port_is_told_of(project: Path) -> N
             pass  # another program listens there
         with pages(project, usual_port=True) as started:
             assert started.port != 8787
-            assert "another program listens on port 8787" in "".join(started.lines)
+            until(lambda: "another program listens on port 8787" in "".join(started.lines))

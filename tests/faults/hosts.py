@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import textwrap
@@ -9,7 +10,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self, TypeVar
@@ -87,6 +88,20 @@ def eventually(condition: Callable[[], bool], seconds: float = 30.0) -> bool:
         if time.monotonic() > deadline:
             return False
         time.sleep(0.002)
+    return True
+
+
+def halt(pid: int) -> None:
+    """Stop a process, and wait until it stands still: on a busy machine its threads go on for a moment."""
+    os.kill(pid, signal.SIGSTOP)
+    assert eventually(lambda: _stands_still(pid)), "it does not stop"
+
+
+def _stands_still(pid: int) -> bool:
+    for stat in Path(f"/proc/{pid}/task").glob("*/stat"):
+        with suppress(OSError):  # that thread has ended
+            if stat.read_text().rpartition(")")[2].split()[0] not in "Tt":
+                return False
     return True
 
 

@@ -23,7 +23,7 @@ from tests.faults.commands import (
     on_both_hosts,
     stop,
 )
-from tests.faults.hosts import environment, eventually, program
+from tests.faults.hosts import environment, eventually, halt, program
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("commands_leave_nothing")]
 
@@ -199,7 +199,7 @@ def test_a_supervisor_that_does_not_listen_starts_nothing_when_the_firing_is_ove
     stopped = list(pool._idle)
     assert stopped
     for supervised in stopped:
-        os.kill(supervised.pid, signal.SIGSTOP)
+        halt(supervised.pid)
     outcome = host.outcome(f"touch '{tmp_path}/it ran'", timeout=SHORT, on_error="abort")
     for supervised in stopped:
         with contextlib.suppress(ProcessLookupError):  # the host lets it go on, and it ends

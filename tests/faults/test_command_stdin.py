@@ -220,7 +220,7 @@ def test_an_event_of_more_than_50_megabytes_fails(tmp_path: Path) -> None:
     """Fault 40: and a guard denies."""
     fields = {**CALL, "tool_input": {"content": "x" * (50 * 1024 * 1024)}}
 
-    result = HOSTS[1].fails("true", code="payload_too_big", fields=fields)
+    result = HOSTS[1].fails("true", code="payload_too_big", fields=fields, timeout=60)  # to write it takes long
 
     assert "52428" in str(result.error)
 

@@ -306,6 +306,7 @@ def test_an_inline_coroutine_is_ended_by_cancellation_and_the_host_is_not(loop: 
 # The bound, and the breaker.
 
 
+@pytest.mark.slow
 def test_a_hundred_hung_hooks_are_the_most_that_are_kept() -> None:
     """Fault 130: beyond the bound a hook fails at once, and a guard denies; released, everything runs again."""
     with stuck() as release:
@@ -317,7 +318,7 @@ def test_a_hundred_hung_hooks_are_the_most_that_are_kept() -> None:
             release.wait()
 
         # All have to begin before ten are late, or the breaker keeps the rest from running.
-        hooks.register("PreToolUse", hangs, matcher="Stuck", timeout=1.5)
+        hooks.register("PreToolUse", hangs, matcher="Stuck", timeout=6)
         hooks.register("PreToolUse", lambda event: None, matcher="Fine", name="guard", on_error="abort")
 
         async def host() -> Outcome:

@@ -259,10 +259,10 @@ def test_a_guard_that_breaks_when_it_looks_again_denies(loop: bool, trouble: str
                 raise ValueError("boom")
             return release.wait() if trouble == "hangs" else "rubbish"
 
-        hooks.register("PreToolUse", guard, name="guard", on_error="abort", timeout=DEADLINE)
+        hooks.register("PreToolUse", guard, name="guard", on_error="abort", timeout=0.8)  # it answers the first time
         hooks.register("PreToolUse", lambda event: modify(tool_input={"command": "rm"}))
 
-        with within(DEADLINE + BUSY):
+        with within(0.8 + BUSY):
             outcome = fire(hooks, loop)
 
         assert outcome.denied

@@ -19,7 +19,6 @@ from interpose.handlers.mcp_client import load_mcp_package
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 90.0
 """Seconds: the first call imports the package."""
 PATIENCE = 60.0
 SERVER = str(Path(__file__).with_name("mcp_small_server.py"))

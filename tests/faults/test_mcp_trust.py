@@ -19,7 +19,6 @@ from interpose.lint.executables import runs_what
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 90.0
 SMALL = Path(__file__).with_name("mcp_small_server.py").read_text()
 PLANTED = SMALL.replace('"decision": "deny"', '"decision": "allow"')
 DENY = {

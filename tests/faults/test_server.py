@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.faults.hosts import halt
 from tests.faults.servers import COLD, THIN, Home, a_home, is_asleep, processes_below, said, serving, wait_until
 
 from interpose.errors import UsageError
@@ -62,7 +63,7 @@ def spoils(event):
     return deny("spoilt")
 
 def leaves_a_thread(event):
-    threading.Thread(target=time.sleep, args=[0.2], daemon=True).start()
+    threading.Thread(target=time.sleep, args=[60], daemon=True).start()
     return deny(str(os.getpid()))
 """
 CONFIG = """
@@ -595,7 +596,7 @@ def test_an_engine_process_that_is_stopped_is_a_refusal() -> None:
         home.write(CONFIG, guards=GUARDS)
         pid = int(reason(home.ask(NAMED, event("Told"))).split()[0])
         wait_until(lambda: is_asleep(pid), "the process still works on the first event")
-        os.kill(pid, signal.SIGSTOP)
+        halt(pid)
 
         answer = home.ask(NAMED, event("Told"))
 

@@ -16,7 +16,6 @@ from interpose.server.frames import FireAnswer
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 60.0
 GUARDS = """
 import os, time
 from interpose import deny
@@ -168,7 +167,7 @@ def test_connections_that_send_nothing_keep_no_client_out(home: Home) -> None:
 
 
 def test_a_client_for_which_no_process_is_free_decides_by_itself(home: Home) -> None:
-    command = patched("dispatcher", "dispatcher._QUEUED = 3.0")
+    command = patched("dispatcher", "dispatcher._QUEUED = 6.0")
     go = home.folder / "go"
     with serving(home, command=command):
         busy = []

@@ -8,12 +8,14 @@ import socket
 import subprocess
 import sys
 import sysconfig
+import threading
 import venv
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from tests.faults.hosts import halt
 from tests.faults.servers import COLD, PATIENCE, THIN, Home, a_home, processes_below, said, serving, wait_until
 
 import interpose
@@ -21,7 +23,6 @@ from interpose.server.frames import MAGIC, FireAnswer
 
 pytestmark = pytest.mark.slow
 
-LONGEST_TEST = 90.0
 GUARDS = """
 import os, time
 from interpose import deny, __version__
@@ -200,7 +201,7 @@ def test_stopped_before_it_accepts_leaves_the_event_to_the_client_and_never_fire
 ) -> None:
     go(home)
     with serving(home) as server:
-        os.kill(server.pid, signal.SIGSTOP)
+        halt(server.pid)
         with asking(home, client) as asked:
             answer = end_of(asked)
         os.kill(server.pid, signal.SIGCONT)
@@ -216,7 +217,7 @@ def test_stopped_before_it_accepts_leaves_the_event_to_the_client_and_never_fire
 def test_a_server_that_is_stopped_during_an_event_does_not_hold_up_its_answer(home: Home, client: list[str]) -> None:
     with serving(home) as server, asking(home, client) as asked:
         wait_until(lambda: runs(home), "the hook runs")
-        os.kill(server.pid, signal.SIGSTOP)
+        halt(server.pid)
         go(home)
         answer = end_of(asked)
         os.kill(server.pid, signal.SIGCONT)
@@ -228,7 +229,7 @@ def test_a_server_that_is_stopped_during_an_event_does_not_hold_up_its_answer(ho
 def test_stopped_with_its_engine_after_it_has_accepted_is_a_refusal(home: Home, client: list[str]) -> None:
     with serving(home) as server, asking(home, client) as asked:
         wait_until(lambda: runs(home), "the hook runs")
-        os.kill(server.pid, signal.SIGSTOP)
+        halt(server.pid)
         answer = end_of(asked)
         os.kill(server.pid, signal.SIGCONT)
 
@@ -399,7 +400,7 @@ def test_the_doctor_says_whether_a_server_runs_and_answers(home: Home) -> None:
     too_long = doctor(home, home.folder / ("x" * 90))
     with serving(home, "--http", "0") as server:
         runs_now = doctor(home)
-        os.kill(server.pid, signal.SIGSTOP)
+        halt(server.pid)
         stopped = doctor(home)
         os.kill(server.pid, signal.SIGCONT)
 
@@ -410,6 +411,19 @@ def test_the_doctor_says_whether_a_server_runs_and_answers(home: Home) -> None:
     assert f"process {server.pid}, version {interpose.__version__}" in runs_now[1]
     assert "http://127.0.0.1:" in runs_now[1]
     assert (stopped[0], "does not answer" in stopped[1]) == ("wrong", True)
+
+
+def test_the_doctor_waits_for_a_server_that_is_busy_as_long_as_a_client_does(home: Home) -> None:
+    with serving(home) as server:
+        halt(server.pid)
+        busy = threading.Timer(4.5, os.kill, (server.pid, signal.SIGCONT))
+        busy.start()
+        try:
+            found = doctor(home)
+        finally:
+            busy.join()
+
+    assert found[0] == "ok", found
 
 
 def test_the_access_log_has_a_line_for_every_request(home: Home) -> None:

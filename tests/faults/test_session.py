@@ -151,7 +151,7 @@ class TestHooksThatMisbehaveEverywhere:
         hooks = Hooks()
         pids = tmp_path / "pids"
         for event in ("PreToolUse", "SessionEnd"):
-            hooks.register(event, command=f"sleep 60 & echo $! $$ >> {pids}; sleep 60", timeout=1)
+            hooks.register(event, command=f"sleep 60 & echo $! $$ >> {pids}; sleep 60", timeout=4)
 
         async def scenario(session: Any) -> Any:
             return (await session.tool("Bash", LS, Tool("a b"))).content

@@ -117,7 +117,7 @@ def test_a_hook_that_waits_in_the_middle_is_timed_from_its_own_beginning() -> No
         await asyncio.sleep(30)
 
     for name, hook in {"a": silent, "b": waits, "c": silent}.items():
-        hooks.register("PreToolUse", hook, name=name, timeout=0.03)
+        hooks.register("PreToolUse", hook, name=name, timeout=0.6)
 
     outcome = asyncio.run(hooks.fire("PreToolUse", **CALL))
 

@@ -307,7 +307,8 @@ def test_a_hook_whose_time_others_used_up_is_not_switched_off() -> None:
         outcomes = [hooks.fire_sync("PreToolUse", tool_name="Slow") for _ in range(10)]
 
         assert {outcome.results[1].status for outcome in outcomes} == {"timeout"}
-        assert hooks.fire_sync("PreToolUse", **CALL).reason == "seen"
+        # On a busy machine it may be late itself; one that is switched off would not be asked for half a minute.
+        assert eventually(lambda: hooks.fire_sync("PreToolUse", **CALL).reason == "seen", 10)
 
 
 # What is the hook's own failure.

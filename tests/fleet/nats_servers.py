@@ -1,6 +1,7 @@
 """Real NATS servers on loopback: one, or a cluster of three, each a process that a test can stop and kill."""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -10,19 +11,30 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.hosts import eventually
+from tests.faults.hosts import eventually, halt
+
+_LOWEST = 10_000
+_OF_CONNECTIONS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago, all different."""
-    sockets = [socket.socket() for _ in range(count)]
-    try:
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
-    finally:
-        for one in sockets:
-            one.close()
+    """Ports that were free a moment ago, all different.
+
+    They are below those that the system gives to connections: one of these could belong to a connection of another
+    test when a server is started, or started again; and a client that tries it again and again may connect to itself.
+    """
+    first = int(_OF_CONNECTIONS.read_text().split()[0]) if _OF_CONNECTIONS.exists() else 32_768
+    found: list[int] = []
+    while len(found) < count:
+        port = random.SystemRandom().randrange(_LOWEST, first) if first > 2 * _LOWEST else 0
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            if (port := one.getsockname()[1]) not in found:
+                found.append(port)
+    return found
 
 
 def program() -> str:
@@ -64,8 +76,11 @@ class NatsServer:
             return False
 
     def kill(self, number: int = signal.SIGKILL) -> None:
-        """Send a signal; after one that ends it, wait for the end."""
+        """Send a signal; after one that ends or stops it, wait until it has."""
         assert self.process is not None
+        if number == signal.SIGSTOP:
+            halt(self.process.pid)
+            return
         os.kill(self.process.pid, number)
         if number in (signal.SIGKILL, signal.SIGTERM):
             self.process.wait()

@@ -2,7 +2,8 @@
 
     python recording_node.py NODE COUNT SECONDS SERVER…
 
-Recording takes at least so many seconds, so that kills find it at work. It is started again after it was killed, and goes on where its store is.
+Recording takes at least so many seconds, and goes on until a file ``enough`` is beside its home, so that kills find it at work. It is started
+again after it was killed, and goes on where its store is.
 """
 
 import asyncio
@@ -10,6 +11,7 @@ import os
 import sys
 import threading
 import time
+from pathlib import Path
 
 from interpose import AuditStore, Hooks
 from interpose.audit import open_store
@@ -35,11 +37,13 @@ def record(count: int, seconds: float) -> None:
     hooks = Hooks()
     outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "make test"}, session_id="s")
     store = AuditStore(default_path())
-    for number in range(count - last_record()):
+    number, enough = last_record(), Path.cwd().parent / "enough"
+    while number < count or not enough.exists():
         waiting = store(outcome)
         if waiting is not None:
             waiting.block()
-        if number % 100 == 99:
+        number += 1
+        if number % 100 == 0:
             time.sleep(seconds * 100 / count)
     store.close()
 

@@ -85,7 +85,7 @@ class Team:
             yield node
 
 
-async def until(holds: Callable[[], object], seconds: float = 20.0) -> bool:
+async def until(holds: Callable[[], object], seconds: float = 60.0) -> bool:
     """Whether something holds before the time is over."""
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -105,7 +105,7 @@ def refusal_of(node: Node) -> str:
 
 def run(work: Awaitable[None]) -> None:
     async def main() -> None:
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(300):
             await work
 
     asyncio.run(main())

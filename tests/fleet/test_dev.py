@@ -42,10 +42,9 @@ def test_a_fleet_on_one_machine_denies_on_both_nodes_and_ends_whole(tmp_path: Pa
             env=environment,
         )
     try:
-        assert eventually(lambda: "Ctrl-C ends" in (tmp_path / "out.txt").read_text() or dev.poll() is not None), (
-            "too slow"
-        )
-        shown = (tmp_path / "out.txt").read_text()
+        out_file = tmp_path / "out.txt"
+        assert eventually(lambda: "Ctrl-C ends" in out_file.read_text() or dev.poll() is not None, 180), "too slow"
+        shown = out_file.read_text()
         assert dev.poll() is None, shown
         for node in ("one", "two"):
             given = json.dumps({"command": "cat secrets/key"})

@@ -80,7 +80,7 @@ def machines(tmp_path: Path, persons_program: Path) -> Iterator[Machines]:
             yield made
         finally:
             node.terminate()
-            node.wait(30)
+            node.wait(60)
 
 
 def said(fired: "subprocess.Popen[str]") -> dict[str, Any]:

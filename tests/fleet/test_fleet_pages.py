@@ -4,6 +4,7 @@ import asyncio
 import json
 import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tests.unit.test_pages import Served
 from interpose import AuditStore, Questions
 from interpose.audit.questions import digest_of, id_of
 from interpose.cli.ui.fleet_desk import FleetDesk
+from interpose.config.fleet import FleetSettings
 from interpose.fleet.setup import create_all
 from interpose.handlers.nats_client import connect
 from interpose.records import replace
@@ -122,6 +124,33 @@ def test_read_only_pages_show_and_do_not_answer(desk: Desk) -> None:
 
     assert desk.answer(question, "allow")[0] == 403
     assert "Allow once" not in desk.served.get(question["href"])[2]
+
+
+def test_pages_that_ask_at_once_share_one_connection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+
+    async def create(settings: FleetSettings) -> None:
+        client = await connect(settings.nats, name="setup")
+        await create_all(client, settings)
+        await client.close()
+
+    async def counted(*given: Any, name: str, **more: Any) -> Any:
+        made.append(name)
+        await asyncio.sleep(0.5)  # all of them ask meanwhile
+        return await connect(*given, name=name, **more)
+
+    monkeypatch.setattr("interpose.cli.ui.fleet_desk.connect", counted)
+    with a_nats_server(tmp_path / "nats") as server:
+        settings = QuestionTeam(tmp_path, server.url).settings
+        asyncio.run(create(settings))
+        pages = FleetDesk(settings, None)
+        try:
+            with ThreadPoolExecutor(4) as threads:
+                found = list(threads.map(lambda _: pages.find("one", "aaaa-bbbb"), range(4)))
+        finally:
+            pages.close()
+
+    assert (found, made) == ([None] * 4, ["interpose ui"])
 
 
 def test_what_a_hostile_node_posts_is_shown_and_hides_nothing(desk: Desk) -> None:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.asking import PATIENCE, stored, waiting
 from tests.asking import WHO as LOCAL
 from tests.asking import answer as answer_here
-from tests.asking import stored, waiting
 from tests.fleet.nats_servers import NatsServer, a_nats_server
 from tests.fleet.question_nodes import CALL, WHO, QuestionTeam, eventually
 
@@ -37,6 +37,9 @@ def team(server: NatsServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 pytestmark = pytest.mark.slow
 
+TO_BE_POSTED = 8.0
+"""Seconds within which a question is posted, also on a busy machine: one that has expired before is not."""
+
 
 def problem_of(node: Any) -> str:
     return str(node.report["problems"].get("questions", ""))
@@ -56,7 +59,7 @@ def test_an_answer_from_elsewhere_is_written_as_one_that_is_given_here(team: Que
             async with team.node(), team.fleet() as fleet:
                 asking = team.ask(store)
                 question = await team.posted(fleet)
-                given = await fleet.answer(question, team.alice, approved=True, who=WHO, reason="go")
+                given = await fleet.answer(question, team.alice, approved=True, who=WHO, reason="go", wait=PATIENCE)
                 approval = await asyncio.to_thread(lambda: asking.approval)
 
                 assert (question.node, question.question.tool, question.question.input) == (
@@ -84,8 +87,9 @@ def test_an_answer_can_refuse_hold_for_the_session_or_edit_the_input(state: str,
                     "edited": {"tool_input": {"command": "ls"}},
                 }
                 given = await fleet.answer(
-                    await team.posted(fleet), team.bob, approved=state != "refused", who=WHO, **more.get(state, {})
-                )
+                    await team.posted(fleet), team.bob, approved=state != "refused", who=WHO, wait=PATIENCE,
+                    **more.get(state, {}),
+                )  # fmt: skip
                 approval = await asyncio.to_thread(lambda: asking.approval)
 
                 assert given.how == "confirmed"
@@ -103,8 +107,8 @@ def test_of_two_people_at_once_one_wins_and_the_other_is_told_who(team: Question
                 asking = team.ask(store)
                 question = await team.posted(first)
                 given = await asyncio.gather(
-                    first.answer(question, team.alice, approved=True, who=WHO),
-                    second.answer(question, team.bob, approved=False, who=WHO),
+                    first.answer(question, team.alice, approved=True, who=WHO, wait=PATIENCE),
+                    second.answer(question, team.bob, approved=False, who=WHO, wait=PATIENCE),
                 )
                 approval = await asyncio.to_thread(lambda: asking.approval)
 
@@ -125,7 +129,7 @@ def test_an_answer_that_was_given_here_first_counts(team: QuestionTeam) -> None:
                     question = await team.posted(fleet)
                 [local] = waiting(team.store_path)
                 answer_here(store, local, approved=False)
-                late = asyncio.create_task(fleet.answer(question, team.alice, approved=True, who=WHO, wait=30))
+                late = asyncio.create_task(fleet.answer(question, team.alice, approved=True, who=WHO, wait=PATIENCE))
                 async with team.node():
                     given = await late
                 approval = await asyncio.to_thread(lambda: asking.approval)
@@ -142,7 +146,7 @@ def test_what_becomes_of_a_question_is_posted(fate: str, team: QuestionTeam) -> 
     async def main() -> None:
         with team.store() as store:
             async with team.node(), team.fleet() as fleet:
-                asking = team.ask(store, wait=2.0 if fate == "expired" else 60.0)
+                asking = team.ask(store, wait=TO_BE_POSTED if fate == "expired" else PATIENCE)
                 question = await team.posted(fleet)
                 if fate == "withdrawn":
                     store.answer({"question": question.id, "digest": question.digest, "state": "withdrawn"}).block()
@@ -187,7 +191,9 @@ def test_a_question_waits_here_as_before_while_there_is_no_server(team: Question
                 second = team.ask(store)
                 own.start()
                 async with team.fleet() as fleet:
-                    given = await fleet.answer(await team.posted(fleet), team.alice, approved=True, who=WHO, wait=30)
+                    given = await fleet.answer(
+                        await team.posted(fleet), team.alice, approved=True, who=WHO, wait=PATIENCE
+                    )
                 assert (await asyncio.to_thread(lambda: second.approval)).approved
                 assert given.how == "confirmed"
                 assert await eventually(lambda: not problem_of(node), 60) is True
@@ -206,7 +212,7 @@ def test_a_question_that_the_server_does_not_take_waits_here_and_holds_up_no_oth
                 first = team.ask(store, question=large)
                 await eventually(lambda: "too much for the fleet" in problem_of(node))
                 second = team.ask(store)
-                given = await fleet.answer(await team.posted(fleet), team.alice, approved=True, who=WHO, wait=20)
+                given = await fleet.answer(await team.posted(fleet), team.alice, approved=True, who=WHO, wait=PATIENCE)
                 assert given.how == "confirmed"
                 assert (await asyncio.to_thread(lambda: second.approval)).approved
                 [local] = await asyncio.to_thread(waiting, team.store_path)
@@ -240,7 +246,7 @@ async def _ignored(team: QuestionTeam, forge: Any, said: str) -> None:
             assert [one.state for one in stored(team.store_path)] == ["waiting"]
             await eventually(lambda: any(said in text for text in changes(team)))
             # What counts nowhere does not keep the place: a person can still answer.
-            given = await fleet.answer(await team.posted(fleet), team.alice, approved=False, who=WHO, wait=20)
+            given = await fleet.answer(await team.posted(fleet), team.alice, approved=False, who=WHO, wait=PATIENCE)
             assert given.how == "confirmed"
             assert not (await asyncio.to_thread(lambda: asking.approval)).approved
 
@@ -284,7 +290,7 @@ def test_an_answer_that_comes_too_late_is_ignored_and_reported(team: QuestionTea
     async def main() -> None:
         with team.store() as store:
             async with team.node() as node, team.fleet() as fleet:
-                asking = team.ask(store, wait=1.5)
+                asking = team.ask(store, wait=TO_BE_POSTED)
                 question = await team.posted(fleet)
                 assert not (await asyncio.to_thread(lambda: asking.approval)).approved
                 await eventually(lambda: [one.state for one in stored(team.store_path)] == ["expired"])
@@ -305,7 +311,7 @@ def test_an_answer_of_the_approver_who_was_removed_is_ignored_and_keeps_no_other
         with team.store() as store:
             async with team.node(approvers=team.settings.approvers[:1]), team.fleet() as fleet:
                 team.ask(store)
-                given = await fleet.answer(await team.posted(fleet), team.bob, approved=True, who=WHO, wait=20)
+                given = await fleet.answer(await team.posted(fleet), team.bob, approved=True, who=WHO, wait=PATIENCE)
                 assert (given.how, "not one of the approvers" in given.other) == ("ignored", True)
                 again = await fleet.answer(await team.posted(fleet), team.alice, approved=False, who=WHO, wait=20)
                 assert (again.how, again.question.state) == ("confirmed", "refused")

@@ -98,7 +98,7 @@ def test_a_hook_of_a_node_asks_a_worker_that_has_its_role(secured: Secured) -> N
         hooks = Hooks.from_mapping({"fleet": fleet})
         hooks.register("PreToolUse", subject="checks.x", timeout=PATIENCE)
         outcome = await hooks.fire("PreToolUse", tool_name="Bash", tool_input={})
-        [found] = await find_workers(secured.settings("worker"))
+        [found] = await find_workers(secured.settings("worker"), wait=PATIENCE)
         await asyncio.to_thread(hooks.close)
         await worker.stop()
         assert (outcome.reason, outcome.results[0].error) == ("from a worker", None)

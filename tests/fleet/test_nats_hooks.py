@@ -20,7 +20,7 @@ from interpose import Hooks, Outcome
 from interpose.errors import ConfigError
 
 DENY = {"decision": "deny", "reason": "no"}
-PATIENCE = 20.0
+PATIENCE = 40.0
 Fire = Callable[..., Outcome]
 
 
@@ -133,8 +133,8 @@ def test_no_server_is_a_failure_at_once(guard: str | None, decision: str, fire: 
 def test_a_worker_that_hangs_keeps_to_the_deadline(
     guard: str | None, decision: str, server: NatsServer, fire: Fire
 ) -> None:
-    with Responder(server.url, hangs), within(0.4 + BUSY):
-        outcome = asked(fire, asks(server.url, timeout=0.4, on_error=guard))
+    with Responder(server.url, hangs), within(2 + BUSY):
+        outcome = asked(fire, asks(server.url, timeout=2, on_error=guard))
 
     assert (outcome.decision, outcome.results[0].status, code(outcome)) == (decision, "timeout", "timeout")
 
@@ -223,6 +223,9 @@ def test_what_the_server_refuses_is_a_failure_before_the_deadline(user: str, tmp
 
 # Hedges.
 
+HEDGED = 8.0
+"""Seconds of which one half is enough for everything here, also on a busy machine: the second request comes after it."""
+
 
 class Second:
     """Answers the second request of every id."""
@@ -239,7 +242,7 @@ class Second:
 def test_a_request_that_is_not_answered_is_sent_once_more_with_the_same_id(server: NatsServer, fire: Fire) -> None:
     behave = Second()
     with Responder(server.url, behave):
-        outcome = asked(fire, asks(server.url, timeout=3))
+        outcome = asked(fire, asks(server.url, timeout=HEDGED))
 
     assert (outcome.decision, len(behave.ids), len(set(behave.ids))) == ("deny", 2, 1)
     assert outcome.results[0].evidence["hedged"] is True
@@ -247,7 +250,7 @@ def test_a_request_that_is_not_answered_is_sent_once_more_with_the_same_id(serve
 
 def test_a_hook_that_says_once_is_never_sent_twice(server: NatsServer, fire: Fire) -> None:
     with Responder(server.url, hangs) as worker:
-        outcome = asked(fire, asks(server.url, timeout=0.5, once=True, on_error="abort"))
+        outcome = asked(fire, asks(server.url, timeout=3, once=True, on_error="abort"))
 
     assert (outcome.decision, len(worker.asked)) == ("deny", 1)
 
@@ -266,7 +269,7 @@ class Hangs:
 
 
 def test_the_second_request_goes_to_the_worker_that_has_answered_last(server: NatsServer, fire: Fire) -> None:
-    hooks = asks(server.url, timeout=3)
+    hooks = asks(server.url, timeout=HEDGED)
     with Responder(server.url, Hangs()) as group, Responder(server.url, answers(DENY), subject="checks.x.w1") as one:
         fire(hooks)
         outcome = asked(fire, hooks)
@@ -293,7 +296,7 @@ def test_the_second_request_goes_to_any_worker_if_that_one_cannot_be_asked(
             own = stack.enter_context(a_nats_server(tmp_path, ONLY_THE_GROUP)).url
             url, asked_url = (own.replace("//", f"//{user}:p@") for user in ("worker", "node"))
         group = stack.enter_context(Responder(url, Hangs()))
-        hooks = asks(asked_url, timeout=3)
+        hooks = asks(asked_url, timeout=HEDGED)
         fire(hooks)
         outcome = asked(fire, hooks)
 
@@ -305,7 +308,7 @@ def test_the_answer_to_the_first_request_counts_if_the_second_finds_no_worker(se
     tasks: list[asyncio.Task[None]] = []
 
     async def answer(message: Msg) -> None:
-        await asyncio.sleep(1.2)  # the second request is sent after 1 s, and finds none
+        await asyncio.sleep(0.6 * HEDGED)  # the second request is sent after half of the time, and finds none
         await message.respond(json.dumps(DENY).encode())
 
     async def late(message: Msg) -> None:
@@ -313,7 +316,7 @@ def test_the_answer_to_the_first_request_counts_if_the_second_finds_no_worker(se
         await worker.subscriptions[0].unsubscribe()  # the group has no worker any more
 
     with Responder(server.url, late) as worker:
-        outcome = asked(without_a_loop, asks(server.url, timeout=2))
+        outcome = asked(without_a_loop, asks(server.url, timeout=HEDGED))
 
     assert (outcome.decision, outcome.results[0].evidence["hedged"], len(worker.asked)) == ("deny", True, 1)
 
@@ -346,14 +349,16 @@ def test_the_loop_and_the_thread_of_hosts_share_a_connection(told: NatsServer) -
 
 
 def test_close_ends_the_connection_and_its_thread_and_a_later_event_makes_another(server: NatsServer) -> None:
+    before = set(threading.enumerate())
     with Responder(server.url, answers(DENY)):
         hooks = asks(server.url)
         without_a_loop(hooks)
+        during = {thread for thread in threading.enumerate() if thread.name == "interpose-nats"} - before
         hooks.close()
-        names = [thread.name for thread in threading.enumerate()]
+        left = during & set(threading.enumerate())
         outcome = asked(without_a_loop, hooks)
 
-    assert "interpose-nats" not in names
+    assert (len(during), left) == (1, set())
     assert outcome.denied
 
 
@@ -367,6 +372,7 @@ def test_a_connection_that_was_lost_is_made_again(tmp_path: Path, fire: Fire) ->
         lost.start()
         with Responder(lost.url, answers(DENY)):
             again = eventually(lambda: fire(hooks).decision == "deny")
+        hooks.close()
 
     assert first.decision == "deny"
     assert code(without) in ("nats_unreachable", "timeout")  # it may be sent before the end of the server is known
@@ -414,11 +420,11 @@ def test_a_server_that_dies_while_a_worker_is_asked_is_no_silence(tmp_path: Path
 @pytest.mark.slow
 def test_a_server_that_hangs_is_given_up(tmp_path: Path, fire: Fire) -> None:
     with a_nats_server(tmp_path) as hung:
-        hooks = asks(hung.url, timeout=0.5, on_error="abort")
+        hooks = asks(hung.url, timeout=2, on_error="abort")
         with Responder(hung.url, answers({})):
-            assert fire(hooks).decision == "none"
+            assert eventually(lambda: fire(hooks).decision == "none")
             hung.kill(signal.SIGSTOP)
-            with within(0.5 + BUSY):
+            with within(2 + BUSY):
                 outcome = fire(hooks)
             hung.kill(signal.SIGCONT)
             assert eventually(lambda: fire(hooks).decision == "none")
@@ -512,7 +518,7 @@ def test_a_named_file_asks_the_workers_of_its_own_fleet(server: NatsServer, tmp_
     path = tmp_path / "hooks.yaml"
     path.write_text(
         f"fleet: {{servers: '{server.url}', team: t}}\n"
-        "hooks: {PreToolUse: [{type: nats, subject: checks.x, timeout: 2, name: remote}]}\n"
+        "hooks: {PreToolUse: [{type: nats, subject: checks.x, timeout: 20, name: remote}]}\n"
     )
     with Responder(server.url, answers(DENY)):
         outcome = asked(without_a_loop, Hooks.load(path))

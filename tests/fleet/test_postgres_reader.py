@@ -89,7 +89,7 @@ READS: dict[str, Read] = {
     "last_id": lambda reader: reader.last_id(),
     "gaps": lambda reader: reader.gaps(),
     "totals": lambda reader: reader.totals(),
-    "totals since": lambda reader: reader.totals(time.time() - 60),
+    "totals since": lambda reader: reader.totals(time.time() - 36_000),
     "recent sessions": lambda reader: reader.recent_sessions(),
     "recent sessions in pages": lambda reader: reader.recent_sessions(limit=1, before=12),
     "sessions": lambda reader: reader.sessions(),
@@ -183,7 +183,10 @@ def test_a_reader_changes_nothing_and_names_a_database_without_a_record(both: tu
 
 def test_a_connection_that_is_lost_is_an_error_of_the_store(both: tuple[Path, str]) -> None:
     with open_store(both[1]) as reader:
-        rows(both[1], "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'interpose'")
+        rows(
+            both[1],
+            "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = 'interpose'",
+        )
 
         with pytest.raises(StoreUnreadable):
             reader.last_id()

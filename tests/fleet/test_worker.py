@@ -91,8 +91,9 @@ def test_a_function_that_fails_comes_back_as_a_failure(
 def test_a_function_that_hangs_comes_back_as_late_before_the_deadline(
     server: NatsServer, worker: WorkerProcess
 ) -> None:
-    with within(1 + BUSY):
-        outcome = fired(server, "hang", timeout=1, on_error="abort")
+    timeout = 16  # the worker answers when a twentieth is left, which has to be enough for the way back
+    with within(timeout + BUSY):
+        outcome = fired(server, "hang", timeout=timeout, on_error="abort")
 
     assert (outcome.decision, outcome.results[0].status) == ("deny", "timeout")
     assert "the worker's function failed" in str(outcome.results[0].error)
@@ -121,10 +122,21 @@ def test_workers_are_listed_with_requests_errors_and_time(
 ) -> None:
     fired(server, "boom")
 
-    listed = interpose(project, "worker", "--list", "--config", "fleet.yaml")
-    [found] = json.loads(interpose(project, "worker", "--list", "--config", "fleet.yaml", "--json").stdout)["workers"]
+    def all_listed(*more: str) -> str:
+        """A worker has two seconds to answer: on a busy machine the list is asked for again."""
+        said: list[str] = []
 
-    [line] = [line.split() for line in listed.stdout.splitlines() if line.startswith("checks.boom")]
+        def answers() -> bool:
+            said.append(interpose(project, "worker", "--list", "--config", "fleet.yaml", *more).stdout)
+            return "checks.boom" in said[-1]
+
+        assert eventually(answers, 120), said
+        return said[-1]
+
+    listed = all_listed()
+    [found] = json.loads(all_listed("--json"))["workers"]
+
+    [line] = [line.split() for line in listed.splitlines() if line.startswith("checks.boom")]
     [boom] = [one for one in found["endpoints"] if one["subject"] == "checks.boom"]
     assert line[1] == "checks:boom"
     assert int(line[3]) >= 1
@@ -135,7 +147,7 @@ def test_workers_are_listed_with_requests_errors_and_time(
 
 def test_a_request_that_reaches_a_worker_twice_runs_once(server: NatsServer, project: Path) -> None:
     with WorkerProcess(project, "count"):
-        outcome = fired(server, "count", timeout=0.9, fields={"tool_name": "Bash", "tool_input": {"command": "once"}})
+        outcome = fired(server, "count", timeout=8, fields={"tool_name": "Bash", "tool_input": {"command": "once"}})
 
     assert outcome.results[0].evidence["hedged"] is True
     assert outcome.reason == "counted"
@@ -143,8 +155,8 @@ def test_a_request_that_reaches_a_worker_twice_runs_once(server: NatsServer, pro
 
 
 def test_a_limit_makes_requests_wait_for_their_turn_or_fail(server: NatsServer, project: Path) -> None:
-    with WorkerProcess(project, "slow", options=("--concurrency", "1")):
-        hooks = asks(server.url, "slow", timeout=0.75)
+    with WorkerProcess(project, "slower", options=("--concurrency", "1")):
+        hooks = asks(server.url, "slower", timeout=8)
         outcomes: list[Outcome] = []
         hosts = [
             threading.Thread(target=lambda: outcomes.append(hooks.fire_sync("PreToolUse", **CALL))) for _ in range(6)
@@ -220,11 +232,12 @@ def test_with_all_workers_stopped_every_firing_ends_at_its_deadline_as_its_polic
     guard: str | None, failed: str, server: NatsServer, project: Path
 ) -> None:
     with WorkerProcess(project, "name") as first, WorkerProcess(project, "name") as second:
-        hooks = asks(server.url, "name", timeout=0.6, on_error=guard)
-        assert hooks.fire_sync("PreToolUse", **CALL).denied
+        hooks = asks(server.url, "name", timeout=2, on_error=guard)
+        pids = {str(one.pid) for one in (first, second)}
+        assert eventually(lambda: hooks.fire_sync("PreToolUse", **CALL).reason in pids)
         for one in (first, second):
             one.send(signal.SIGSTOP)
-        with within(0.6 + BUSY):
+        with within(2 + BUSY):
             outcome = hooks.fire_sync("PreToolUse", **CALL)
         second.send(signal.SIGKILL)
         first.send(signal.SIGKILL)
@@ -238,7 +251,7 @@ def test_with_all_workers_stopped_every_firing_ends_at_its_deadline_as_its_polic
 def test_with_one_worker_killed_and_one_stopped_the_third_answers_every_firing(
     guard: str | None, server: NatsServer, project: Path
 ) -> None:
-    timeout, count = 4.0, 24
+    timeout, count = 10.0, 24
     with (
         WorkerProcess(project, "name") as alive,
         WorkerProcess(project, "name") as killed,

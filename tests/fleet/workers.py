@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Self
 
-from tests.faults.hosts import environment
+from tests.faults.hosts import environment, halt
 
 from interpose import Hooks
 
@@ -44,8 +44,12 @@ def slow(event):
 def count(event):
     with open("count.txt", "a") as opened:
         opened.write(event.tool_input["command"] + "\\n")
-    time.sleep(0.6)
+    time.sleep(4.5)  # the request comes again after half of its eight seconds
     return deny("counted")
+
+def slower(event):
+    time.sleep(3)
+    return deny("slower")
 
 def large(event):
     return deny("x" * 2_000_000)
@@ -88,7 +92,10 @@ class WorkerProcess:
         return self.process.pid
 
     def send(self, number: int) -> None:
-        os.kill(self.pid, number)
+        if number == signal.SIGSTOP:
+            halt(self.pid)
+        else:
+            os.kill(self.pid, number)
 
     def __enter__(self) -> Self:
         return self

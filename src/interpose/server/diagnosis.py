@@ -19,8 +19,8 @@ from .places import folder, server_facts, socket_path
 __all__ = ["check_resident"]
 
 _NAME = "resident engine"
-_PATIENCE = 2.0
-"""Seconds that a server has to say that an empty request is none."""
+_PATIENCE = 5.0
+"""Seconds that a server has to say that an empty request is none: as many as a client waits for it."""
 
 
 def check_resident(origins: Iterable[Origin]) -> MachineCheck:

@@ -40,6 +40,7 @@ class FleetDesk:
         self._client: Client | None = None
         self._approving: Approving | None = None
         self._first = threading.Event()
+        self._connecting = asyncio.Lock()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="interpose-fleet", daemon=True)
         self._thread.start()
@@ -116,12 +117,13 @@ class FleetDesk:
             await asyncio.sleep(_READ_SECONDS)
 
     async def _fleet(self) -> Approving:
-        if self._approving is None:
-            from ...fleet.approving import Approving
+        async with self._connecting:  # pages ask while the list is read: one connection is for all of them
+            if self._approving is None:
+                from ...fleet.approving import Approving
 
-            self._client = await connect(self._settings.nats, name="interpose ui", forever=True)
-            self._approving = Approving(self._client, self._settings)
-        return self._approving
+                self._client = await connect(self._settings.nats, name="interpose ui", forever=True)
+                self._approving = Approving(self._client, self._settings)
+            return self._approving
 
     async def _find(self, node: str, id: str) -> PostedQuestion | None:
         listed = await (await self._fleet()).listed(everything=True, node=node)
