@@ -204,17 +204,16 @@ class _Transaction:
             self._base.execute("UPDATE stores SET flaws = %s WHERE id = %s", (store.flaws, store.id))
 
     def _quarantine(self, subject: str, reason: str, payload: bytes) -> None:
-        count = self._base.execute("SELECT count(*) FROM quarantine WHERE subject = %s", (text(subject)[:500],))
-        is_full = count.fetchone()[0] >= _MOST_QUARANTINED
-        rowcount = (
-            is_full
-            or self._base.execute(
+        kept = self._base.execute("SELECT count(*) FROM quarantine WHERE subject = %s", (text(subject)[:500],))
+        is_new = kept.fetchone()[0] >= _MOST_QUARANTINED  # it is counted, and not kept
+        if not is_new:
+            row = text(subject)[:500], text(reason)[:500], len(payload), sha256(payload).digest(), payload[:_KEPT]
+            is_new = self._base.execute(
                 "INSERT INTO quarantine (subject, reason, size, digest, payload) VALUES (%s, %s, %s, %s, %s) "
                 "ON CONFLICT DO NOTHING",
-                (text(subject)[:500], text(reason)[:500], len(payload), sha256(payload).digest(), payload[:_KEPT]),
-            ).rowcount
-        )
-        if rowcount:
+                row,
+            ).rowcount > 0  # fmt: skip
+        if is_new:
             self._base.execute("UPDATE progress SET quarantined = quarantined + 1")
             self._done.quarantined.append(Rejected(subject=subject, reason=reason, payload=b""))
 
