@@ -140,8 +140,9 @@ def _serve_pages(parent: int) -> NoReturn:
     import threading
 
     from ..errors import InterposeError
+    from .audit_store import NamedStore
     from .render import print_error
-    from .ui import run as run_pages
+    from .ui import open_pages
 
     def end_with_parent() -> None:
         os.read(parent, 1)
@@ -150,7 +151,7 @@ def _serve_pages(parent: int) -> NoReturn:
     threading.Thread(target=end_with_parent, daemon=True).start()
     status = 1
     try:
-        status = run_pages(no_browser=True)
+        status = open_pages(NamedStore(), no_browser=True)
     except InterposeError as error:
         print_error(error, "serve --ui")
     except KeyboardInterrupt:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...server.pages.app import Pages
     from .fleet_desk import FleetDesk
 
-__all__ = ["require_pages", "run"]
+__all__ = ["open_pages", "require_pages", "run"]
 
 Port = Annotated[
     int | None,
@@ -56,6 +56,19 @@ def run(
 
     Example: interpose ui
     """
+    return open_pages(store, port=port, read_only=read_only, no_browser=no_browser, fleet=fleet, key=key)
+
+
+def open_pages(
+    store: NamedStore,
+    *,
+    port: int | None = None,
+    read_only: bool = False,
+    no_browser: bool = False,
+    fleet: bool = False,
+    key: str | None = None,
+) -> int:
+    """Serve the pages until Ctrl-C."""
     require_pages()
     read_only = read_only or store.is_of_fleet  # it is written by the nodes alone
     if not read_only:
