@@ -20,6 +20,16 @@ from interpose import Hooks, Outcome, allow, context, deny, modify
 # Answers that come too late.
 
 
+def outcome_of(late: Any, next_hook: Any, loop: bool, **options: Any) -> Outcome:
+    """Fire at a hook that answers after its deadline, and at one after it, which alone is heard."""
+    hooks = Hooks()
+    hooks.register("PreToolUse", late, timeout=DEADLINE)
+    hooks.register("PreToolUse", next_hook, **options)
+    outcome = fire(hooks, loop)
+    assert statuses(outcome) == ["timeout", "ok"]
+    return outcome
+
+
 @with_and_without_a_loop
 def test_an_answer_after_the_deadline_is_discarded(loop: bool) -> None:
     """Fault 133: the thread answers while the firing waits for the next hook; nobody hears it."""
@@ -35,13 +45,8 @@ def test_an_answer_after_the_deadline_is_discarded(loop: bool) -> None:
         assert answered.wait(30)
         return context("on time")
 
-    hooks = Hooks()
-    hooks.register("PreToolUse", late, timeout=DEADLINE)
-    hooks.register("PreToolUse", next_hook)
+    outcome = outcome_of(late, next_hook, loop)
 
-    outcome = fire(hooks, loop)
-
-    assert statuses(outcome) == ["timeout", "ok"]
     assert (outcome.decision, outcome.context) == ("none", ["on time"])
 
 
@@ -61,13 +66,8 @@ def test_a_thread_that_ends_while_a_coroutine_runs_disturbs_nobody(loop: bool, i
         await until(lambda: kept_now() == 0)
         return context("on time")
 
-    hooks = Hooks()
-    hooks.register("PreToolUse", late, timeout=DEADLINE)
-    hooks.register("PreToolUse", next_hook, inline=inline, timeout=5)
+    outcome = outcome_of(late, next_hook, loop, inline=inline, timeout=5)
 
-    outcome = fire(hooks, loop)
-
-    assert statuses(outcome) == ["timeout", "ok"]
     assert (outcome.decision, outcome.context) == ("none", ["on time"])
     assert left.is_set()
     assert kept_now() == 0
@@ -91,13 +91,8 @@ def test_a_task_that_ends_while_a_thread_runs_disturbs_nobody(loop: bool) -> Non
         assert eventually(lambda: kept_now() == 0)
         return context("on time")
 
-    hooks = Hooks()
-    hooks.register("PreToolUse", late, timeout=DEADLINE)
-    hooks.register("PreToolUse", next_hook)
+    outcome = outcome_of(late, next_hook, loop)
 
-    outcome = fire(hooks, loop)
-
-    assert statuses(outcome) == ["timeout", "ok"]
     assert (outcome.decision, outcome.context) == ("none", ["on time"])
     assert kept_now() == 0
 
@@ -144,13 +139,8 @@ def test_an_awaitable_that_comes_too_late_and_cannot_be_closed_is_let_go(loop: b
         answered.wait(0.1)  # nobody sets it: time for the late answer to do harm
         return context("unharmed")
 
-    hooks = Hooks()
-    hooks.register("PreToolUse", late, timeout=DEADLINE)
-    hooks.register("PreToolUse", next_hook)
+    outcome = outcome_of(late, next_hook, loop)
 
-    outcome = fire(hooks, loop)
-
-    assert statuses(outcome) == ["timeout", "ok"]
     assert outcome.context == ["unharmed"]
 
 
