@@ -14,15 +14,16 @@ from ..handlers.nats_client import NatsOptions
 from ..matching.written import as_written
 from ..records import Record
 
-__all__ = ["FLEET_KEYS", "TLS_KEYS", "FleetSettings", "host_node", "read_fleet"]
+__all__ = ["FLEET_KEYS", "PUBLIC_KEY", "TLS_KEYS", "TOKEN", "FleetSettings", "host_node", "read_fleet"]
 
 FLEET_KEYS = {"servers", "team", "node", "ring", "credentials", "nkey", "tls", "signers", "approvers", "replicas",
               "outbox"}  # fmt: skip
 TLS_KEYS = {"ca", "cert", "key"}
 _REQUIRED = ("servers", "team")
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""The name of a team, a node, a ring or a key: a part of a subject of NATS."""
 _SERVER = re.compile(r"(nats|tls|ws|wss)://[^\s/]+/?")
-_PUBLIC_KEY = re.compile(r"ed25519:[A-Za-z0-9+/]{43}=")
+PUBLIC_KEY = re.compile(r"ed25519:[A-Za-z0-9+/]{43}=")
 _EXAMPLE = "fleet: {servers: nats://127.0.0.1:4222, team: payments}"
 
 
@@ -124,7 +125,7 @@ class _FleetReader:
         found = given.get(key)
         if found is None:
             return default
-        if not isinstance(found, str) or _TOKEN.fullmatch(found) is None:
+        if not isinstance(found, str) or TOKEN.fullmatch(found) is None:
             self.wrong(f"fleet.{key}", f"{as_written(found)} is not a name",
                        "up to 64 letters, digits, hyphens and underscores")  # fmt: skip
             return default
@@ -148,8 +149,8 @@ class _FleetReader:
                        f"{key}: {{alice: 'ed25519:…'}}; `interpose fleet key` makes one")  # fmt: skip
             return ()
         good: Callable[[Any, Any], bool] = lambda name, value: (  # noqa: E731
-            isinstance(name, str) and _TOKEN.fullmatch(name) is not None
-            and isinstance(value, str) and _PUBLIC_KEY.fullmatch(value) is not None
+            isinstance(name, str) and TOKEN.fullmatch(name) is not None
+            and isinstance(value, str) and PUBLIC_KEY.fullmatch(value) is not None
         )  # fmt: skip
         for name, value in found.items():
             if not good(name, value):

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..audit.entries import encode
 from ..audit.questions import StoredQuestion, digest_of, id_of
-from ..config.fleet import FleetSettings
+from ..config.fleet import TOKEN, FleetSettings
 from ..errors import UsageError
 from ..records import Record, made_by
 from ..strict_json import BadJson, decode
@@ -38,7 +38,6 @@ _LONGEST_REASON = 2000
 _LONGEST_WHO = 200
 _LONGEST_FATE = 20_000
 """Bytes that are left for what becomes of a question."""
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ID = re.compile(r"[0-9a-z]{4}-[0-9a-z]{4}")
 _CLOCKS = 120.0
@@ -138,7 +137,7 @@ def read_answer(stored: bytes, settings: FleetSettings, *, node: str, known: boo
 def _parsed(text: str) -> GivenAnswer:
     answer = GivenAnswer(**_FORM.parse(text))
     _FORM.require(answer, text, {
-        "team": _TOKEN.fullmatch(answer.team), "node": _TOKEN.fullmatch(answer.node),
+        "team": TOKEN.fullmatch(answer.team), "node": TOKEN.fullmatch(answer.node),
         "question": _ID.fullmatch(answer.question), "digest": _DIGEST.fullmatch(answer.digest),
         "state": answer.state in ("approved", "refused"), "remembered": answer.remembered in ("", "session"),
         "reason": len(answer.reason) <= _LONGEST_REASON,
@@ -251,7 +250,7 @@ def read_posted(stored: bytes, *, team: str, key: str) -> PostedQuestion:
     made = PostedQuestion(**found, ignored=(ignored[0], ignored[1]))
     if made.team != team or made.key != key or made.state not in _STATES:
         raise BadQuestion("is not at its place", where=key)
-    if _TOKEN.fullmatch(made.node) is None or _ID.fullmatch(made.id) is None:  # both are shown in commands to type
+    if TOKEN.fullmatch(made.node) is None or _ID.fullmatch(made.id) is None:  # both are shown in commands to type
         raise BadQuestion("is not at the place of a question", where=key)
     if not all(0 <= moment <= _LATEST for moment in (made.asked, made.expires)):
         raise BadQuestion("its time cannot be", where=key)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from time import monotonic, time
 from typing import TYPE_CHECKING, Any
 
-from ..config.fleet import FleetSettings
+from ..config.fleet import TOKEN, FleetSettings
 from ..errors import UsageError, nearest
 from ..records import Record, replace
 from .answers import (
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Approving", "Given", "Listed"]
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _LOOKS = (0.05, 0.3)
 """Seconds between two looks for the node's confirmation: the first, and the longest."""
 _MOST_OF_NODE = 200
@@ -77,7 +75,7 @@ class Approving:
 
     async def _read(self, node: str) -> tuple[list[PostedQuestion], list[str], str]:
         """Return the questions of all nodes or of one, what cannot be read, and what was not read."""
-        if node and _NAME.fullmatch(node) is None:
+        if node and TOKEN.fullmatch(node) is None:
             raise UsageError(
                 f"{node[:80]!a} is not the name of a node", hint="`interpose fleet status` lists the nodes"
             )

@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..config.fleet import TOKEN
 from ..errors import UsageError
 from ..records import Record
 from ..state.directories import make_private, write_privately
@@ -19,7 +20,6 @@ from .permissions import ROLES, Permissions, account_of, exports_of, imports_of,
 
 __all__ = ["ServerFolder", "ServerOptions"]
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SUBJECT = re.compile(r"[A-Za-z0-9_.*>-]{1,200}")
 _RECORD = "fleet.json"
 _DAYS = 825
@@ -46,7 +46,7 @@ class ServerFolder:
     def add(self, team: str, nodes: Sequence[str], hooks: Sequence[str] = ()) -> dict[str, str]:
         """Add a team, or nodes to one, and write the configuration; return the file of each user's seed, by user."""
         for name in (team, *nodes):
-            if _NAME.fullmatch(name) is None:
+            if TOKEN.fullmatch(name) is None:
                 raise UsageError(f"{name[:80]!a} is not a name", hint="up to 64 letters, digits, hyphens, underscores")
         for subject in hooks:
             if _SUBJECT.fullmatch(subject) is None or subject.startswith((">", "*", "$", "_INBOX", "interpose.")):

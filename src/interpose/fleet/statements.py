@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..config.fleet import FleetSettings
+from ..config.fleet import PUBLIC_KEY, TOKEN, FleetSettings
 from ..errors import UsageError
 from ..records import Record
 from .keys import PrivateKey, public_of
@@ -19,8 +19,6 @@ MOST_VERSION = 2**53 - 1
 """The largest version: the largest whole number that every reader of JSON keeps as it is."""
 _LONGEST_NOTE = 500
 _DIGEST = re.compile(r"[0-9a-f]{64}")
-_TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_PUBLIC = re.compile(r"ed25519:[A-Za-z0-9+/]{43}=")
 
 
 class BadStatement(UsageError):
@@ -96,8 +94,8 @@ def _parsed(text: str) -> Statement:
         "created": 0 <= statement.created <= MOST_VERSION,
         "expires": statement.created < statement.expires <= MOST_VERSION,
         "note": len(statement.note) <= _LONGEST_NOTE,
-        "signer": _PUBLIC.fullmatch(statement.signer),
-        "team": _TOKEN.fullmatch(statement.team),
-        "ring": _TOKEN.fullmatch(statement.ring),
+        "signer": PUBLIC_KEY.fullmatch(statement.signer),
+        "team": TOKEN.fullmatch(statement.team),
+        "ring": TOKEN.fullmatch(statement.ring),
     })  # fmt: skip
     return statement

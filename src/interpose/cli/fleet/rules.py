@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ...config.fleet import TOKEN
 from ...errors import Problem, UsageError
 from ...person import require_no_agent, require_person
 from ...replies import clean
@@ -26,7 +27,6 @@ __all__: list[str] = []
 
 _UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0}
 _LONGEST = 5 * 366 * 86_400.0
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 Key = Annotated[
     str | None,
@@ -231,7 +231,7 @@ def _private(key: str | None) -> PrivateKey:
 
 
 def _ring_name(ring: str) -> str:
-    if _NAME.fullmatch(ring) is None:
+    if TOKEN.fullmatch(ring) is None:
         raise UsageError(f"{clean(ring)[:80]} is not the name of a ring",
                          hint="up to 64 letters, digits, hyphens and underscores")  # fmt: skip
     return ring
