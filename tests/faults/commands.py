@@ -160,6 +160,12 @@ def living(wanted: str | None = None) -> list[str]:
     return found
 
 
+def alive(pid: int) -> bool:
+    """Return whether a process runs; one that has ended and is not reaped yet does not."""
+    stat = _read(Path(f"/proc/{pid}/stat"))
+    return bool(stat) and stat.rpartition(")")[2].split()[0] != "Z"
+
+
 def supervisors() -> set[str]:
     """Return the processes that the engine keeps; one that was given up is reaped when the next is needed."""
     from interpose.handlers.supervisors import pool

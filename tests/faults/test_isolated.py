@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from tests.faults import isolated_hooks
+from tests.faults.commands import alive
 from tests.faults.hosts import BUSY, PROMISE, eventually, within
 
 from interpose import BadHook, Hooks, Outcome
@@ -47,13 +48,6 @@ def time_to_start(fire: Any) -> float:
     began = time.monotonic()
     fire(isolated(isolated_hooks.hangs, timeout=60), **call())
     return max(0.5, 4 * (time.monotonic() - began))
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 # It works like a function in this process.

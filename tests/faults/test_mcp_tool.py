@@ -10,12 +10,14 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
-from tests.faults.commands import living
+from tests.faults.commands import alive, living
 from tests.faults.hosts import BUSY, CALL, eventually, run, unharmed, within
 from tests.faults.http_servers import Server, Visit, answer
 
 from interpose import Hooks, Outcome
+from interpose.handlers._mcp_process import ServerProcess
 from interpose.handlers.mcp_client import load_mcp_package
+from interpose.handlers.mcp_servers import StdioServer
 
 pytestmark = pytest.mark.slow
 
@@ -145,13 +147,35 @@ def test_a_server_is_kept_over_loops_and_threads_and_shared_by_hooks(mark: str) 
 def test_a_server_that_died_is_started_again_for_the_next_event(mark: str, fire: Fire) -> None:
     hooks = calls(small(mark), "pid")
     first = fire(hooks).reason
-    os.kill(int(first), 9)
-    assert eventually(lambda: not living(mark))
+    kill(int(first))
     second = fire(hooks).reason
     hooks.close()
 
     assert second.isdigit()
     assert second != first
+
+
+def test_a_server_that_died_is_not_called_before_its_end_is_noticed(mark: str) -> None:
+    """The event loop learns of the end in its next turn; a call that comes first finds the pipe closed."""
+
+    async def host() -> tuple[bool, bool]:
+        process = ServerProcess()
+        server = small(mark)
+        async with process.transport(StdioServer(server["command"], tuple(server["args"]), server["env"])):
+            assert eventually(lambda: bool(living(mark)))
+            before = process.has_ended
+            kill(int(living(mark)[0].split()[0]))
+            after = process.has_ended
+        process.close()
+        return before, after
+
+    assert asyncio.run(host()) == (False, True)
+
+
+def kill(pid: int) -> None:
+    """Kill a process and wait until it has ended, without a turn of the event loop."""
+    os.kill(pid, 9)
+    assert eventually(lambda: not alive(pid))
 
 
 def test_close_ends_a_server_and_a_later_event_starts_it_again(mark: str) -> None:

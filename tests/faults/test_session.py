@@ -1,7 +1,6 @@
 """A session among hooks, tools and hosts that break, hang, lie and leave in the middle."""
 
 import asyncio
-import os
 import signal
 import sys
 import threading
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.faults.commands import alive
 from tests.faults.hosts import BUSY, Program, eventually, program, within
 from tests.unit.session_hosts import Collector, Model, Tool, both
 
@@ -159,16 +159,7 @@ class TestHooksThatMisbehaveEverywhere:
         assert play(hooks, scenario) == "a b"
         left = [int(pid) for pid in pids.read_text().split()]
         assert left
-        assert eventually(lambda: not any(map(runs, left)))
-
-
-def runs(pid: int) -> bool:
-    """Whether there is such a process."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split()[2] != "Z"
+        assert eventually(lambda: not any(map(alive, left)))
 
 
 class TestTools:

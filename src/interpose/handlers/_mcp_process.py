@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import select
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -44,8 +45,19 @@ class ServerProcess:
 
     @property
     def has_ended(self) -> bool:
-        """Whether the server was started and has ended by itself."""
-        return self._process is not None and self._process.exited.done()
+        """Whether the server was started and has ended by itself, or reads no more messages.
+
+        The pipe is looked at because the end of the process is noticed later.
+        """
+        return self._process is not None and (self._process.exited.done() or self._stdin_is_closed())
+
+    def _stdin_is_closed(self) -> bool:
+        descriptor = self._pipes.get("stdin")
+        if descriptor is None:
+            return True
+        poll = select.poll()
+        poll.register(descriptor, 0)  # errors are always reported
+        return bool(poll.poll(0))
 
     @asynccontextmanager
     async def transport(self, config: StdioServer) -> AsyncIterator[tuple[Any, Any]]:
