@@ -113,7 +113,7 @@ class Step:
         self.ceiling = settings.timeout_ceiling
         self.ending = ENDING if getattr(self.handler, "ends_itself", False) else 0.0  # beyond the deadline
         self.enforced = hook.enforce and inputs.enforced
-        self.short = True  # whether it took no longer than a moment when it last ran in a thread
+        self.short = True  # whether it took only a moment when it last ran in a thread
 
     def _settle(self, awaits: bool, call_awaits: bool) -> None:
         """Set the places where it runs, and the place in which it need only be called."""

@@ -1,8 +1,8 @@
-"""Sync hooks run in a thread; the host waits a moment on the spot, and then through its loop."""
+"""Sync hooks run in a thread; the host stays awake for a moment, and then waits asleep or through its loop."""
 
 import asyncio
+import sys
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -10,9 +10,10 @@ from tests.faults.hosts import CALL
 
 from interpose import Hooks, deny
 from interpose.executors import asyncio as executor
-from interpose.executors.asyncio import MOMENT
+from interpose.executors import threads
 from interpose.executors.threads import ThreadChain
 from interpose.run import Run
+from interpose.runtime.workers import acquire_soon
 
 
 def chain_on_loop() -> ThreadChain:
@@ -30,7 +31,7 @@ def test_a_thread_that_has_ended_is_not_waited_for() -> None:
     assert chain.ends_within(0.0)
 
 
-def test_a_thread_that_ends_within_the_moment_is_waited_for_on_the_spot() -> None:
+def test_a_thread_that_ends_in_time_is_waited_for_on_the_spot() -> None:
     chain = ThreadChain(Run.__new__(Run))
     threading.Thread(target=chain.tell).start()
 
@@ -54,13 +55,13 @@ def test_a_thread_that_ends_before_its_host_waits_on_the_loop_is_not_waited_for(
     class EndsBetween(ThreadChain):
         """Its thread ends after the host has given up waiting on the spot, before it waits on the loop."""
 
-        def ends_within(self, seconds: float) -> bool:
-            first = self.waiter is None
-            if first:
-                assert super().ends_within(10.0)
-                self._running.release()
-            return not first and super().ends_within(seconds)
+        def start(self) -> bool:
+            super().start()
+            assert self.ends_within(10.0)
+            self._running.release()
+            return True
 
+    monkeypatch.setattr(threads, "MOMENT", -1.0)
     monkeypatch.setattr(executor, "ThreadChain", EndsBetween)
     hooks = Hooks()
     hooks.register("PreToolUse", lambda event: deny("no"))
@@ -83,34 +84,74 @@ def test_a_thread_that_ends_after_its_loop_harms_nobody() -> None:
     assert not chain.waiter.done()
 
 
-def test_a_hook_that_took_its_time_is_not_waited_for_on_the_spot_until_it_is_swift_again(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("loop", [False, True], ids=["without a loop", "with a loop"])
+def test_the_host_stays_awake_for_a_hook_unless_the_hook_took_its_time_before(
+    monkeypatch: pytest.MonkeyPatch, loop: bool
 ) -> None:
-    patience: list[float] = []
+    awake: list[bool] = []
 
-    class Watched(ThreadChain):
-        def ends_within(self, seconds: float) -> bool:
-            if self.waiter is None:
-                patience.append(seconds)
-            return super().ends_within(10.0 if seconds and not slow else seconds)  # a busy machine is no hook's fault
+    def record(lock: Any, seconds: float) -> bool:
+        awake[-1] = True
+        return acquire_soon(lock, seconds)
 
-    slow = True
-    monkeypatch.setattr(executor, "ThreadChain", Watched)
+    monkeypatch.setattr(threads, "acquire_soon", record)
     hooks = Hooks()
-    hooks.register("PreToolUse", lambda event: time.sleep(0.05) if slow else None)
+    hooks.register("PreToolUse", lambda event: None)
 
-    async def main() -> None:
-        nonlocal slow
-        await hooks.fire("PreToolUse", **CALL)
-        await hooks.fire("PreToolUse", **CALL)
-        slow = False
-        monkeypatch.setattr(executor, "MOMENT", 10.0)
-        await hooks.fire("PreToolUse", **CALL)
-        await hooks.fire("PreToolUse", **CALL)
+    def fire(moment: float) -> None:
+        """Fire with a moment that the hook certainly stays below, or above: a busy machine is no hook's fault."""
+        monkeypatch.setattr(threads, "MOMENT", moment)
+        awake.append(False)
+        asyncio.run(hooks.fire("PreToolUse", **CALL)) if loop else hooks.fire_sync("PreToolUse", **CALL)
 
-    asyncio.run(main())
+    for moment in (10.0, 10.0, -1.0, 10.0, 10.0):
+        fire(moment)
 
-    assert patience == [MOMENT, 0.0, 0.0, 10.0]
+    # It was always quick, then took longer than a moment, then was quick again.
+    assert awake == [True, True, True, False, True]
+
+
+def test_a_lock_that_is_released_soon_is_acquired_awake() -> None:
+    lock = threading.Lock()
+    lock.acquire()
+    threading.Thread(target=lock.release).start()
+
+    assert acquire_soon(lock, 10.0)
+    assert lock.locked()
+
+
+def test_a_lock_that_is_not_released_soon_is_given_up() -> None:
+    lock = threading.Lock()
+    lock.acquire()
+
+    assert not acquire_soon(lock, 0.001)
+
+
+def test_other_threads_run_while_one_waits_awake() -> None:
+    """Else the thread that releases the lock would only run after the switch interval."""
+    turn, ended, before = threading.Event(), threading.Event(), sys.getswitchinterval()
+
+    def other_thread() -> None:
+        turn.wait(10)
+        ended.set()
+
+    class Watched:
+        def acquire(self, blocking: bool) -> bool:
+            """Let the other thread go on, and say whether it has ended."""
+            turn.set()
+            return ended.is_set()
+
+    lock: Any = Watched()
+    thread = threading.Thread(target=other_thread)
+    thread.start()
+    sys.setswitchinterval(30.0)
+    try:
+        acquired = acquire_soon(lock, 10.0)
+    finally:
+        sys.setswitchinterval(before)
+    thread.join()
+
+    assert acquired
 
 
 def test_the_loop_goes_on_while_hooks_take_their_time() -> None:

@@ -245,8 +245,8 @@ PLAIN_HOOK = """
 """
 
 
-def test_without_a_descriptor_for_the_threads_of_hooks_a_guard_denies_and_later_runs() -> None:
-    """The first function that runs in a thread needs a pipe; afterwards none."""
+def test_a_function_needs_no_descriptor() -> None:
+    """Fault 233: its thread is told of it without one, so a host may have none to spare, or close all that there are."""
     ended = program(
         PLAIN_HOOK
         + """
@@ -254,34 +254,16 @@ def test_without_a_descriptor_for_the_threads_of_hooks_a_guard_denies_and_later_
     resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))  # 0, 1 and 2 are open
     print(fired())
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-    print(fired())
-    """
-    )
-    first, second = ended.stdout.splitlines()
-    assert first.startswith("guard failed: no thread can be woken: ")
-    assert second == "ran"
-
-
-def test_a_host_that_closes_all_descriptors_loses_one_firing_at_most() -> None:
-    """The guard denies the firing that finds the pipe closed; the next one opens another."""
-    ended = program(
-        PLAIN_HOOK
-        + """
-    print(fired())
     os.closerange(3, 256)
     print(fired())
-    print(fired(), fired())
     """
     )
-    before, closed, *after = ended.stdout.splitlines()
-    assert before == "ran"
-    assert closed.startswith("guard failed: no thread can be woken: ")
-    assert after == ["ran ran"]
+    assert ended.stdout.splitlines() == ["ran", "ran"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_job_of_a_forked_child_is_not_run_by_its_parent() -> None:
-    """Threads of parent and child do not read from one pipe: each runs its own hooks, in turn and at once."""
+    """Threads of parent and child share no jobs: each runs its own hooks, in turn and at once."""
     ended = program("""
         import os
         from interpose import Hooks, context

@@ -10,7 +10,7 @@ from time import monotonic
 from typing import Any
 
 from ..errors import UsageError
-from ..routes import Place, Step
+from ..routes import Place
 from ..runtime.background_loop import background_loop
 from ..runtime.eager_tasks import begin, begin_task, go_on, hide
 from ..runtime.faults import is_one_of
@@ -19,12 +19,9 @@ from ..runtime.signals import raised_by_signal
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain
 
-__all__ = ["MOMENT", "CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
+__all__ = ["CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
-
-MOMENT = 0.0002
-"""Seconds for which the loop stands still at most to wait for a thread: to be woken through the loop costs more."""
 
 
 class LoopChain(Chain):
@@ -113,19 +110,21 @@ class LoopExecutor:
         self.has_loop = True  # read on every firing: faster of an object than of its class
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
+        if place == "thread":
+            return _in_thread(work)
+        if place == "group":
+            return self._side_by_side(work)
         chain = LoopChain()
         chain.waiter = None  # read at the end of every chain: faster of an object than of its class
-        if place == "task":
-            try:
-                loop = get_running_loop()
-            except RuntimeError:
-                loop = _running_loop()  # raises what helps
-            task = begin_task(work.advance(chain, "task", True), loop)
-            return None if work.silent or task is None else _attend(work, chain, task)
         if place == "inline":
             rest = begin(work.advance(chain, "inline", True))
             return None if rest is None else _attend_inline(work, chain, go_on(*rest))
-        return _in_thread(work) if place == "thread" else self._side_by_side(work)
+        try:
+            loop = get_running_loop()
+        except RuntimeError:
+            loop = _running_loop()  # raises what helps
+        task = begin_task(work.advance(chain, "task", True), loop)
+        return None if work.silent or task is None else _attend(work, chain, task)
 
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""
@@ -184,24 +183,22 @@ async def _attend_inline(work: Work, chain: LoopChain, rest: Awaitable[None]) ->
 
 
 def _in_thread(work: Work) -> Awaitable[None] | None:
-    loop, chain, step, began = _running_loop(), ThreadChain(work), work.step(), monotonic()
+    loop, chain = _running_loop(), ThreadChain(work)
     try:
-        if not chain.start() or chain.ends_within(MOMENT if step.short else 0.0):
-            step.short = True
+        if not chain.start():
             return None
     except BaseException:  # the host is interrupted
         chain.let_go()
         raise
     chain.loop, chain.waiter = loop, loop.create_future()
-    return _await_thread(chain, step, began)
+    return _await_thread(chain)
 
 
-async def _await_thread(chain: ThreadChain, step: Step, began: float) -> None:
+async def _await_thread(chain: ThreadChain) -> None:
     if not chain.ends_within(0.0):  # nor before there was a waiter
         await _watch_of(chain.loop).wait(chain, chain.waiter)
         if not chain.abandoned:
             chain.ends_within(0.0)  # raises what broke it
-    step.short = monotonic() - began < MOMENT
 
 
 def _running_loop() -> asyncio.AbstractEventLoop:

@@ -9,14 +9,18 @@ from time import monotonic
 from typing import Any
 
 from ..replies import describe
+from ..routes import Step
 from ..runtime.coroutines import drive
 from ..runtime.faults import is_awaitable, log, type_name
-from ..runtime.workers import NoThread, workers
+from ..runtime.workers import NoThread, acquire_soon, workers
 from .base import Chain, Work, kept
 
-__all__ = ["ThreadChain"]
+__all__ = ["MOMENT", "ThreadChain"]
 
 _TICK = 0.02
+
+MOMENT = 0.0002
+"""Seconds for which a host stays awake at most to wait for a thread: to sleep and be woken costs more."""
 
 
 class ThreadChain(Chain):
@@ -33,13 +37,22 @@ class ThreadChain(Chain):
         self.broken: BaseException | None = None  # what broke the chain itself, which no hook can
 
     def start(self) -> bool:
-        """Begin in a thread. If there is none, fail the step, and say so."""
+        """Begin in a thread, and return whether the host has to wait for it. If there is no thread, fail the step."""
+        step = self.work.step()
         try:
-            workers.run(partial(self.run, copy_context()), self.tell)
+            workers.run(partial(self._run_timed, copy_context(), step), self.tell)
         except NoThread as error:
             self.work.fail(describe(error))
             return False
-        return True
+        if not (step.short and acquire_soon(self._running, MOMENT)):
+            return True
+        self._raise_what_broke()
+        return False
+
+    def _run_timed(self, context: Context, step: Step) -> None:
+        began = monotonic()
+        self.run(context)
+        step.short = monotonic() - began < MOMENT
 
     def run(self, context: Context) -> None:
         try:
@@ -73,9 +86,12 @@ class ThreadChain(Chain):
         """Wait for the thread on the spot, and raise what broke the chain."""
         if not self._running.acquire(timeout=seconds):
             return False
+        self._raise_what_broke()
+        return True
+
+    def _raise_what_broke(self) -> None:
         if self.broken is not None:
             raise self.broken
-        return True
 
     def hook_begins(self) -> None:
         self._claim.release()
