@@ -57,10 +57,9 @@ _LOADED_WHEN_READ = {
     "BlockingTool": "session", "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
     "McpConnection": "handlers.mcp_client", "McpFailed": "handlers.mcp_client", "McpServer": "handlers.mcp_servers",
     "Permission": "person.permission", "ProcessTree": "handlers.processes", "Question": "session",
-    "Questions": "questions",
-    "Retention": "audit.retention", "Session": "session", "SessionOptions": "session", "Sessions": "session.sessions",
-    "SyncSession": "session", "TracingOptions": "telemetry", "json_view": "session.json_view", "later": "session",
-    "load_mcp_package": "handlers.mcp_client",
+    "Questions": "questions", "Retention": "audit.retention", "Session": "session", "SessionOptions": "session",
+    "Sessions": "session.sessions", "SyncSession": "session", "TracingOptions": "telemetry",
+    "json_view": "session.json_view", "later": "session", "load_mcp_package": "handlers.mcp_client",
     "shell_commands": "matching.shell", "tool_environment": "handlers.processes",
 }  # fmt: skip
 

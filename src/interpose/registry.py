@@ -110,18 +110,16 @@ class Registry:
             self._limit = limit
             return added
 
-    def remove(self, target: str | Hook, layer: str = "code") -> list[Hook]:
+    def remove(self, target: str | Hook, layer: str = "code") -> None:
         """Remove every hook of a name that the layer may touch, or one hook."""
         with self._lock:
-            gone = self._touchable(target, layer)
-            self.discard(gone)
-            return gone
+            self.discard(self._touchable(target, layer))
 
     def discard(self, hooks: Iterable[Hook]) -> None:
         with self._lock:
             self._swap(self._without(hooks), self.snapshot.scopes)
 
-    def switch(self, name: str, on: bool, layer: str = "code") -> list[Hook]:
+    def switch(self, name: str, on: bool, layer: str = "code") -> None:
         """Enable or disable every hook of a name that the layer may touch."""
         with self._lock:
             touched = {hook: replace(hook, enabled=on) for hook in self._touchable(name, layer, held=not on)}
@@ -130,15 +128,12 @@ class Registry:
                 for event, listed in self.snapshot.hooks.items()
             }
             self._swap(table, self.snapshot.scopes)
-            return list(touched.values())
 
-    def remove_scope(self, scope: str) -> bool:
-        """Remove a scope with its hooks; say whether there was one."""
+    def remove_scope(self, scope: str) -> None:
+        """Remove a scope with its hooks; one that is not there is no error."""
         with self._lock:
-            scopes = dict(self.snapshot.scopes)
-            known = scopes.pop(scope, None) is not None
-            self._swap(self._without([hook for hook in self.snapshot if hook.scope == scope]), scopes)
-            return known
+            scopes = {name: kept for name, kept in self.snapshot.scopes.items() if name != scope}
+            self._swap(self._without(hook for hook in self.snapshot if hook.scope == scope), scopes)
 
     def named(self, name: str) -> list[Hook]:
         return [hook for hook in self.snapshot if hook.name == name]

@@ -17,9 +17,7 @@ from .base import Chain, Work, kept
 
 __all__ = ["MOMENT", "ThreadChain"]
 
-_TICK = 0.02
-
-MOMENT = 0.0002
+_TICK, MOMENT = 0.02, 0.0002
 """Seconds for which a host stays awake at most to wait for a thread: to sleep and be woken costs more."""
 
 
@@ -44,10 +42,7 @@ class ThreadChain(Chain):
         except NoThread as error:
             self.work.fail(describe(error))
             return False
-        if not (step.short and acquire_soon(self._running, MOMENT)):
-            return True
-        self._raise_what_broke()
-        return False
+        return not (step.short and self.ends_within(MOMENT, awake=True))
 
     def _run_timed(self, context: Context, step: Step) -> None:
         began = monotonic()
@@ -82,16 +77,13 @@ class ThreadChain(Chain):
             except RuntimeError:  # the loop was closed while the hook ran
                 return
 
-    def ends_within(self, seconds: float) -> bool:
-        """Wait for the thread on the spot, and raise what broke the chain."""
-        if not self._running.acquire(timeout=seconds):
+    def ends_within(self, seconds: float, *, awake: bool = False) -> bool:
+        """Wait for the thread on the spot, asleep or awake, and raise what broke the chain."""
+        if not (acquire_soon(self._running, seconds) if awake else self._running.acquire(timeout=seconds)):
             return False
-        self._raise_what_broke()
-        return True
-
-    def _raise_what_broke(self) -> None:
         if self.broken is not None:
             raise self.broken
+        return True
 
     def hook_begins(self) -> None:
         self._claim.release()
