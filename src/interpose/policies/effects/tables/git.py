@@ -1,4 +1,4 @@
-"""What git and its kin do: to uncommitted work, to branches and stashes, to remotes, and past the project's hooks."""
+"""What git does: to uncommitted work, to branches and stashes, to remotes, and past the project's hooks."""
 
 from __future__ import annotations
 
