@@ -6,7 +6,6 @@ data: what a reply may do at an event is for ``decide`` to say.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from .model import STRICTNESS, HookError, Injection
 from .records import Record, made_by
 from .runtime.copies import Uncopyable
 from .runtime.faults import LONGEST, is_one_of, said, trace_of, type_name
+from .runtime.regex import regex
 from .runtime.workers import NoThread
 
 __all__ = ["STRATEGIES", "Ended", "Failure", "HookFailed", "Reply", "allow", "ask", "clean", "context", "deny",
@@ -39,9 +39,9 @@ _CODES: dict[FailureClass, frozenset[str]] = {
 _KINDS = {code: kind for kind, codes in _CODES.items() for code in codes}
 
 # C0 without tab and newline, DEL and C1, the marks that turn text around, and line separators.
-_UNSHOWABLE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
+_UNSHOWABLE = regex("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\u2028\u2029]")
 # A whole escape sequence goes, not only its first byte.
-_ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x07|\x1b\\|$)|[@-Z\\-_])", re.DOTALL)
+_ESCAPES = regex(r"(?s)\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_].*?(?:\x07|\x1b\\|$)|[@-Z\\-_])")
 
 
 def clean(text: str) -> str:

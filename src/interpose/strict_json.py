@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any, NoReturn
 
 from .runtime.faults import said
+from .runtime.regex import regex
 
 __all__ = ["DEEPEST", "LONGEST", "BadJson", "Unencodable", "decode", "encode"]
 
@@ -19,7 +19,7 @@ DEEPEST = 100  # how many levels an event or an answer may be nested
 LONGEST = 50 * 1024 * 1024  # how many bytes of an event go to a command
 
 _BOM, _UTF16 = b"\xef\xbb\xbf", (b"\xff\xfe", b"\xfe\xff")
-_STRINGS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.DOTALL)
+_STRINGS = regex(r'(?s)"[^"\\]*(?:\\.[^"\\]*)*"')
 _ROUND, _NO_BRACKETS = bytes.maketrans(b"{[]}", b"(())"), bytes(set(range(256)) - set(b"{[]}"))
 
 

@@ -13,14 +13,15 @@ from dataclasses import dataclass, field
 from json.decoder import scanstring  # type: ignore[attr-defined] # exists, is fast, has no stub
 from typing import Any, NoReturn, cast
 
+from ..runtime.regex import regex
 from .errors import BadSettings
 
 __all__ = ["JsonNode", "JsonText"]
 
-_TRIVIA = re.compile(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*(?s:.*?)\*/)*")
-_SPACE_BEFORE = re.compile(r"[ \t\r\n]*\Z")
-_REST_OF_LINE = re.compile(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/))*")
-_ATOM = re.compile(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
+_TRIVIA = regex(r"(?:[ \t\r\n\ufeff]|//[^\n]*|/\*(?s:.*?)\*/)*")
+_SPACE_BEFORE = regex(r"[ \t\r\n]*\Z")
+_REST_OF_LINE = regex(r"(?:[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/))*")
+_ATOM = regex(r"true|false|null|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")
 _WORDS = {"true": True, "false": False, "null": None}
 _DEEPEST = 200
 

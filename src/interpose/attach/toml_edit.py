@@ -6,13 +6,14 @@ import re
 import tomllib
 from typing import Any
 
+from ..runtime.regex import regex
 from .errors import BadSettings
 
 __all__ = ["add_block", "parse_toml", "remove_block", "set_trust", "toml_text"]
 
 _BEGIN = "# interpose attach: begin; `interpose detach` takes this block out"
 _END = "# interpose attach: end"
-_BLOCK = re.compile(rf"(?:\r?\n)?{re.escape(_BEGIN)}\r?\n(?s:.*?){re.escape(_END)}(?:\r?\n|\Z)")
+_BLOCK = regex(rf"(?:\r?\n)?{re.escape(_BEGIN)}\r?\n(?s:.*?){re.escape(_END)}(?:\r?\n|\Z)")
 
 
 def toml_text(text: str) -> str:

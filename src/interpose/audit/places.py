@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 
+from ..runtime.regex import regex
+
 __all__ = ["is_url", "shown_url"]
 
-_URL = re.compile(r"postgres(?:ql)?://", re.IGNORECASE)
+_URL = regex(r"postgres(?:ql)?://", re.IGNORECASE)
 
 
 def is_url(place: str) -> bool:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..errors import UsageError
 from ..records import Record
+from ..runtime.regex import regex
 
 __all__ = ["SMALLEST", "Retention", "read_retention", "retention_of"]
 
 _AGES = {"m": 60.0, "h": 3600.0, "d": 86_400.0, "w": 604_800.0, "y": 31_536_000.0}
 _SIZES = {"KB": 1000, "MB": 1000**2, "GB": 1000**3, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30}
-_LIMIT = re.compile(r"\s*(\d{1,9}(?:\.\d{1,3})?)\s*([A-Za-z]+)\s*")
+_LIMIT = regex(r"\s*(\d{1,9}(?:\.\d{1,3})?)\s*([A-Za-z]+)\s*")
 SMALLEST = 1_000_000
 """Bytes that a store has at least."""
 

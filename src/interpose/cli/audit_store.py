@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -20,6 +19,7 @@ from ..config.audit import default_path
 from ..config.load import Source, find_sources, load_sources
 from ..errors import UsageError
 from ..events import TABLE
+from ..runtime.regex import regex
 from . import options
 from .loading import change_directory, current_directory
 from .options import group
@@ -40,7 +40,7 @@ Since = Annotated[
 ]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_RELATIVE = re.compile(r"(?P<count>\d{1,9}(?:\.\d{1,3})?)\s*(?P<unit>[smhdw])")
+_RELATIVE = regex(r"(?P<count>\d{1,9}(?:\.\d{1,3})?)\s*(?P<unit>[smhdw])")
 
 
 class AuditPlace(NamedTuple):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Iterable
 from typing import Annotated, Any
@@ -18,6 +17,7 @@ from ..lint.agents import hooks_in_agent
 from ..lint.files import FileReport, check_files
 from ..lint.rules import Finding
 from ..replies import clean
+from ..runtime.regex import regex
 from . import options
 from .agents import print_held
 from .loading import change_directory, current_directory, files_of
@@ -26,7 +26,7 @@ from .render.table import display_width
 
 __all__ = ["run"]
 
-_PLACE = re.compile(r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
+_PLACE = regex(r"(?P<file>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
 _COLOURS = {"error": "red", "warning": "yellow", "note": "blue"}
 
 

@@ -20,6 +20,7 @@ from ..matching.shell import CommandPattern, Line, ShellCommand, Suspect, read_l
 from ..model import Hook
 from ..policies import POLICIES, Call, Effect, PolicyHook, read_policies
 from ..policies.effects import phrase_of, shown
+from ..runtime.regex import regex
 from .render import cut, escape, paint, short_path
 
 __all__ = ["PolicySays", "RuleMatch", "explain_line", "policies_on", "print_line", "rules_of"]
@@ -27,8 +28,8 @@ __all__ = ["PolicySays", "RuleMatch", "explain_line", "policies_on", "print_line
 _WIDTH = 80
 _LONGEST = 200
 _COLOURS = {"certain": "green", "possible": "yellow", "opaque": "red", "no match": "dim"}
-_RULE = re.compile(r"([^()]+)\((.*)\)\s*\Z", re.DOTALL)
-_BETWEEN_RULES = re.compile(r"(?<=\)) or (?=\w)")
+_RULE = regex(r"([^()]+)\((.*)\)\s*\Z", re.DOTALL)
+_BETWEEN_RULES = regex(r"(?<=\)) or (?=\w)")
 
 
 @dataclass(frozen=True, slots=True)

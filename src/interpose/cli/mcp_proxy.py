@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shutil
 import sys
 from io import FileIO, TextIOWrapper
@@ -15,14 +14,15 @@ import typer
 from ..errors import UsageError
 from ..handlers.mcp_servers import HttpServer, McpServer, StdioServer, servers_of
 from ..hooks import Hooks
+from ..runtime.regex import regex
 from . import options
 from .loading import current_directory, load_hooks, trace_from_environment
 from .render import paint
 
 __all__ = ["run"]
 
-_HEADER = re.compile(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(.*)")
-_NAME = re.compile(r"[A-Za-z0-9_.-]+")
+_HEADER = regex(r"([A-Za-z0-9!#$%&'*+.^_`|~-]+):[ \t]*(.*)")
+_NAME = regex(r"[A-Za-z0-9_.-]+")
 
 Target = Annotated[
     list[str] | None,

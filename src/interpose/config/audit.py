@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..audit.retention import Wrong, read_retention
 from ..errors import nearest
+from ..runtime.regex import regex
 from .state import state_path
 
 __all__ = ["AUDIT_KEYS", "default_path", "read_audit"]
 
 AUDIT_KEYS = {"path", "required", "durable", "retention", "redact", "key", "anchor"}
-_KIND = re.compile(r"[a-z][a-z0-9_-]{0,39}")
+_KIND = regex(r"[a-z][a-z0-9_-]{0,39}")
 
 
 def default_path() -> str:

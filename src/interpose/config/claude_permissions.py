@@ -16,6 +16,7 @@ from ..errors import BadHook, ConfigError, Problem, nearest
 from ..matching import RENAMED_TOOLS, compile_condition
 from ..matching.written import as_written
 from ..model import strictest
+from ..runtime.regex import regex
 
 __all__ = ["ANSWERS", "read_permissions"]
 
@@ -37,11 +38,11 @@ _ASIDE = {
     "disableBypassPermissionsMode": "the host decides which modes there are",
     "disableAutoMode": "the host decides which modes there are",
 }
-_RULE = re.compile(r"(?P<tool>[^()\s]+)(?:\((?P<inside>.*)\))?", re.DOTALL)
-_PARAMETER = re.compile(r"\s*(?P<name>[A-Za-z_]\w*)\s*:(?P<value>.*)", re.DOTALL)
+_RULE = regex(r"(?P<tool>[^()\s]+)(?:\((?P<inside>.*)\))?", re.DOTALL)
+_PARAMETER = regex(r"\s*(?P<name>[A-Za-z_]\w*)\s*:(?P<value>.*)", re.DOTALL)
 _PARAMETERS_OF_SHELLS = {"command", "run_in_background", "timeout", "description", "dangerouslyDisableSandbox"}
-_MCP_SERVER = re.compile(r"mcp__(?:(?!__)[^*?\[])+")
-_MCP_ALLOW = re.compile(r"mcp__(?:(?!__)[^*?\[])+__.*")
+_MCP_SERVER = regex(r"mcp__(?:(?!__)[^*?\[])+")
+_MCP_ALLOW = regex(r"mcp__(?:(?!__)[^*?\[])+__.*")
 
 Warn = Callable[[str, str, str], None]
 """Takes the path of a part, what has no effect or another than it seems, and what to do."""

@@ -20,6 +20,7 @@ from ..handlers.command import ISOLATIONS, Command, can_be_passed, current_inter
 from ..handlers.projects import VARIABLE, project_directory
 from ..records import Record
 from ..replies import HookFailed
+from ..runtime.regex import regex
 
 __all__ = [
     "COMMAND_OPTIONS",
@@ -37,10 +38,10 @@ COMMAND_OPTIONS = ("command", "args", "shell", "env", "pass_env", "inherit_env",
 
 _SHELL = "/bin/sh"
 PLUGIN_VARIABLE = "CLAUDE_PLUGIN_ROOT"
-PLACEHOLDER = re.compile(rf"\$\{{({VARIABLE}|{PLUGIN_VARIABLE})\}}")
+PLACEHOLDER = regex(rf"\$\{{({VARIABLE}|{PLUGIN_VARIABLE})\}}")
 """A directory that Claude Code puts into the words of a command without a shell."""
 _SAFE_PATH = "PYTHONSAFEPATH"
-_PYTHON_CODE = re.compile(r"(?<![\w.-])(?:python|pypy)[\d.]*((?:\s+-[A-Za-z]+)*)\s+-[A-Za-z]*([cm])(?![\w-])")
+_PYTHON_CODE = regex(r"(?<![\w.-])(?:python|pypy)[\d.]*((?:\s+-[A-Za-z]+)*)\s+-[A-Za-z]*([cm])(?![\w-])")
 """Python with code or a module, and the options before that."""
 
 

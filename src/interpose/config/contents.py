@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
+from ..runtime.regex import regex
 from .claude_servers import is_part, read_part
 from .files import FileRead, Seen, check_owner, seen, sha256
 from .files import read as read_file
@@ -24,20 +25,20 @@ __all__ = ["LEFT_OUT", "MOST_BYTES", "MOST_FILES", "ContentFile", "Contents"]
 MOST_BYTES = 10 * 1024 * 1024
 MOST_FILES = 1000
 
-LEFT_OUT = re.compile(r"__pycache__|\.git|\.DS_Store|.*\.(?:pyc|pyo|log|swp)|.*~")
+LEFT_OUT = regex(r"__pycache__|\.git|\.DS_Store|.*\.(?:pyc|pyo|log|swp)|.*~")
 """Files and folders that are never run: bytecode, logs, what editors and systems leave behind."""
-_BYTECODE = re.compile(r"__pycache__|.*\.py[co]")
+_BYTECODE = regex(r"__pycache__|.*\.py[co]")
 _MOST_BESIDE = 2000
-_OF_INTERPOSE = re.compile(
+_OF_INTERPOSE = regex(
     r"sessions|shadow\.git|hooks(?:\.local|\.schema)?\.(?:yaml|yml|json)|.*cases.*\.(?:yaml|yml|json)"
 )
 """What Interpose keeps in a folder of hooks and no hook runs: transcripts, other configurations, cases."""
-_MEDIA = re.compile(
+_MEDIA = regex(
     r".*\.(?:wav|mp3|m4a|aac|aiff?|flac|ogg|opus|mp4|mov|avi|mkv|webm|png|jpe?g|gif|webp|bmp|tiff?|ico|icns|heic)",
     re.IGNORECASE,
 )
 """Sounds, films and pictures: no hook decides by them, and they make folders large."""
-_CODE = re.compile(
+_CODE = regex(
     r".*\.(?:py|pyi|pth|sh|bash|zsh|fish|ksh|inc|js|mjs|cjs|jsx|ts|mts|cts|tsx|rb|pl|pm|php|lua|go|rs|r|ps1|exs?|jq|awk|"
     r"sed|so|dylib|dll|node|jar|wasm|arma)|package\.json",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from ..errors import nearest
 from ..handlers.nats_client import NatsOptions
 from ..matching.written import as_written
 from ..records import Record
+from ..runtime.regex import regex
 
 __all__ = ["FLEET_KEYS", "PUBLIC_KEY", "TLS_KEYS", "TOKEN", "FleetSettings", "host_node", "read_fleet"]
 
@@ -20,10 +21,10 @@ FLEET_KEYS = {"servers", "team", "node", "ring", "credentials", "nkey", "tls", "
               "outbox"}  # fmt: skip
 TLS_KEYS = {"ca", "cert", "key"}
 _REQUIRED = ("servers", "team")
-TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
+TOKEN = regex(r"[A-Za-z0-9_-]{1,64}")
 """The name of a team, a node, a ring or a key: a part of a subject of NATS."""
-_SERVER = re.compile(r"(nats|tls|ws|wss)://[^\s/]+/?")
-PUBLIC_KEY = re.compile(r"ed25519:[A-Za-z0-9+/]{43}=")
+_SERVER = regex(r"(nats|tls|ws|wss)://[^\s/]+/?")
+PUBLIC_KEY = regex(r"ed25519:[A-Za-z0-9+/]{43}=")
 _EXAMPLE = "fleet: {servers: nats://127.0.0.1:4222, team: payments}"
 
 

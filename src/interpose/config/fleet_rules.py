@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import os
-import re
 from collections.abc import Mapping
 from typing import Any
 
 from ..errors import ConfigError, Problem
+from ..runtime.regex import regex
 from .files import read as read_file
 from .read import Source
 from .snapshots import Snapshot, open_snapshot
@@ -26,8 +26,8 @@ FLEET_RULES = os.path.join("fleet", "rules.json")
 """The record, in the state directory."""
 BUNDLES, SNAPSHOTS = "bundles", "snapshots"
 """Beside the record: the files of bundles by their digest, and the snapshots that they are run from."""
-_NAME = re.compile(r"[0-9a-f]{64}")
-_PATTERNS = {"digest": _NAME, "snapshot": _NAME, "config": re.compile(r"hooks\.(yaml|yml|json)")}
+_NAME = regex(r"[0-9a-f]{64}")
+_PATTERNS = {"digest": _NAME, "snapshot": _NAME, "config": regex(r"hooks\.(yaml|yml|json)")}
 _HINT = "`interpose fleet node` fetches them again; `interpose fleet leave` goes on without, which takes a person"
 
 

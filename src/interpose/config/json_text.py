@@ -7,18 +7,18 @@ parsing goes on to find more.
 from __future__ import annotations
 
 import json
-import re
 from json.decoder import scanstring  # type: ignore[attr-defined] # exists, is fast, has no stub
 from typing import Any, NoReturn
 
+from ..runtime.regex import regex
 from .positions import Position, SourceText, shown
 
 __all__ = ["read_json"]
 
-_SPACE = re.compile(r"[ \t\r\n]*")
-_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![\w.+-])")
-_WORD = re.compile(r"[-+]?[\w.$][\w.$+-]*")
-_COMMENT = re.compile(r"(?:#|//)[^\r\n]*|/\*(?s:.*?)\*/")
+_SPACE = regex(r"[ \t\r\n]*")
+_NUMBER = regex(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?(?![\w.+-])")
+_WORD = regex(r"[-+]?[\w.$][\w.$+-]*")
+_COMMENT = regex(r"(?:#|//)[^\r\n]*|/\*(?s:.*?)\*/")
 _WORDS = {"true": True, "false": False, "null": None}
 _MEANT = {"True": "true", "False": "false", "None": "null", "TRUE": "true", "FALSE": "false", "NULL": "null",
           "undefined": "null"}  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from ..model import Hook
 from ..models.configured import PERIODS, Budget, ConfiguredModel
 from ..records import replace
 from ..registry import LAYERS
+from ..runtime.regex import regex
 
 __all__ = ["BUDGET_KEYS", "MODEL_KEYS", "find_models", "read_models"]
 
@@ -24,7 +24,7 @@ DEFAULT = "default"
 
 _SNAKE = {"base_url": "baseUrl", "api_key_env": "apiKeyEnv"}
 _KINDS = ("anthropic", "openai", "scripted")
-_NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_NAME = regex(r"[A-Za-z0-9][\w.-]*")
 _SPEC_HINT = "anthropic:NAME, openai:NAME or scripted:FILE"
 _ALIASES = ("haiku", "sonnet", "opus", "inherit")
 """Names that Claude Code gives to models, whichever is the current one."""

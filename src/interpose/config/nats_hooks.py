@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,12 +12,13 @@ from ..handlers.nats import NatsService, nats_service_of
 from ..matching.written import as_written
 from ..model import Hook
 from ..records import replace
+from ..runtime.regex import regex
 from .fleet import FleetSettings
 from .kinds import ConfigPlace
 
 __all__ = ["check_subject", "make_service", "persons_fleet", "with_connections"]
 
-_SUBJECT = re.compile(r"[!-~]{1,255}")
+_SUBJECT = regex(r"[!-~]{1,255}")
 _OF_OTHERS = ("$", "_INBOX", "interpose.")
 """How subjects begin that are not for hooks: those of the server, of answers, and of the fleet itself."""
 

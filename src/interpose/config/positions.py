@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, TypeAlias
 
 from ..errors import ConfigError, Problem
+from ..runtime.regex import regex
 
 __all__ = [
     "DEEPEST", "MOST_VALUES", "Parsed", "Position", "SourceText", "Stopped", "kind", "offset_of", "shown", "spell",
@@ -30,10 +31,10 @@ MOST_PROBLEMS = 100
 Position: TypeAlias = "int | tuple[int, dict[str, tuple[int, Position]] | list[Position]]"
 """An offset, or an offset and its children: keys with their own offset, or items."""
 
-_BREAK = re.compile(r"\r\n|\r|\n")
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_PLAIN_KEY = re.compile(r"[^\s.\[\]\"']+")
-_STEP = re.compile(r'\[(?P<index>[0-9]{1,9})\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]|\.?(?P<plain>[^\s.\[\]"\']+)')
+_BREAK = regex(r"\r\n|\r|\n")
+_SURROGATE = regex(r"[\ud800-\udfff]")
+_PLAIN_KEY = regex(r"[^\s.\[\]\"']+")
+_STEP = regex(r'\[(?P<index>[0-9]{1,9})\]|\[(?P<quoted>"(?:[^"\\]|\\.)*")\]|\.?(?P<plain>[^\s.\[\]"\']+)')
 
 
 class Stopped(Exception):

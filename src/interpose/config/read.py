@@ -11,6 +11,7 @@ from ..errors import ConfigError, Problem
 from ..events import Table
 from ..handlers.projects import own_project
 from ..records import Record
+from ..runtime.regex import regex
 from . import parse_cache
 from .claude import read_settings
 from .commands import Trusted
@@ -19,7 +20,7 @@ from .mapping import Configuration, read_mapping
 
 __all__ = ["Source", "read_configuration"]
 
-_CLAUDE_FILE = re.compile(r"(^|/)\.claude/settings[^/]*\.json$")
+_CLAUDE_FILE = regex(r"(^|/)\.claude/settings[^/]*\.json$")
 
 
 class Source(Record, kw_only=False):

@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, Protocol
 
+from ..runtime.regex import regex
 from .script_names import PREFIXES, RUNNERS, SHELLS, is_assignment
 
 __all__ = ["FileLocator", "redirect_line", "redirect_value", "redirect_words"]
@@ -22,7 +23,7 @@ _INERT = {"echo", "printf", ":", "true", "false", "exit", "return", "read", "exp
 _HARMLESS = {"echo", "printf", ":", "true", "false", "exit", "return", "read", "unset", "shift", "grep", "egrep",
              "fgrep", "jq"}  # fmt: skip
 """Programs that run nothing that their words name."""
-_JQ_MODULE = re.compile(r"\b(?:import|include)\b")
+_JQ_MODULE = regex(r"\b(?:import|include)\b")
 _FILTERS = {"grep", "egrep", "fgrep", "jq"}
 """Programs whose first argument is no file."""
 _READERS = {"cat", "tac", "head", "tail", "ls", "stat", "wc", "cmp", "diff", "readlink"}
@@ -47,17 +48,17 @@ _READ = {
     "pre-commit": (".pre-commit-config.yaml",),
 }  # fmt: skip
 """Files of a project by which programs know what to run."""
-_OPERATORS = re.compile(r"\n|;;&?|;&|;|&&|\|\||\|&|\||&(?!>)|\(|\)")
-_REDIRECTION = re.compile(r"\d*(?:<<<|<<-?|<>|<&|>>|>&|>\||[<>])|&>>?")
-_PROJECT = re.compile(
+_OPERATORS = regex(r"\n|;;&?|;&|;|&&|\|\||\|&|\||&(?!>)|\(|\)")
+_REDIRECTION = regex(r"\d*(?:<<<|<<-?|<>|<&|>>|>&|>\||[<>])|&>>?")
+_PROJECT = regex(
     r"\$(?:(?:CLAUDE|INTERPOSE)_PROJECT_DIR\b|\{(?:CLAUDE|INTERPOSE)_PROJECT_DIR(?::?-[^{}]*(?:\{[^{}]*\}[^{}]*)*)?\}"
     r"|PWD\b|\{PWD\}|\(pwd\)|\(git rev-parse --show-toplevel(?: *2> */dev/null)?\))"
     r"|`pwd`|`git rev-parse --show-toplevel(?: *2> */dev/null)?`"
 )
-_HOME = re.compile(r"\$(?:HOME\b|\{HOME\})")
-_PARAMETER = re.compile(r"\$(?:\w+|[@*#?$!-])")
-_VALUE_PARTS = re.compile(r"[^\s=:,;]+")
-_VERSION = re.compile(r"[0-9.]+$")
+_HOME = regex(r"\$(?:HOME\b|\{HOME\})")
+_PARAMETER = regex(r"\$(?:\w+|[@*#?$!-])")
+_VALUE_PARTS = regex(r"[^\s=:,;]+")
+_VERSION = regex(r"[0-9.]+$")
 _MODULE = (
     "import sys; sys.path[:] = [{root!r}, *filter(None, sys.path)]; import runpy; "
     "runpy.run_module({name!r}, run_name='__main__', alter_sys=True)"

@@ -18,6 +18,7 @@ from ..handlers.command import current_interpreter, program_of
 from ..handlers.projects import OF_NO_PROJECT, own_project
 from ..model import Hook
 from ..routes import is_guard
+from ..runtime.regex import regex
 from .commands import imports_from_cwd, runs_script_too
 from .contents import Contents
 from .files import FileRead, seen
@@ -32,18 +33,18 @@ __all__ = ["Review", "references_in_place", "review", "review_and_store"]
 
 _SYSTEM = ("/usr/", "/bin/", "/sbin/", "/lib/", "/lib32/", "/lib64/", "/opt/", "/nix/", "/System/", "/Library/",
            "/dev/", "/proc/", "/etc/")  # fmt: skip
-_IN_SCRIPT = re.compile(rb"\$\{?(?:CLAUDE|INTERPOSE)_PROJECT_DIR\}?[\"']?/([\w./@+-]+)")
-_PARENT = re.compile(rb"\.\./([\w.-][\w./-]*)")
-_NAMES = re.compile(r"[^\s'\"`;|&()<>=:,{}\[\]$!*?\\]+")
+_IN_SCRIPT = regex(rb"\$\{?(?:CLAUDE|INTERPOSE)_PROJECT_DIR\}?[\"']?/([\w./@+-]+)")
+_PARENT = regex(rb"\.\./([\w.-][\w./-]*)")
+_NAMES = regex(r"[^\s'\"`;|&()<>=:,{}\[\]$!*?\\]+")
 """What may be the name of a file in any text."""
-_SEARCHED = re.compile(
+_SEARCHED = regex(
     r"\b(PATH|PYTHONPATH|PYTHONHOME|NODE_PATH|PERL5LIB|PERLLIB|RUBYLIB|LUA_PATH|CLASSPATH|LD_[A-Z_]+|DYLD_[A-Z_]+)"
     r"=(\S+)"
 )
 """Variables by which programs find others, and modules."""
-_OF_A_PROCESS = re.compile(r"/(?:proc/[^/]+/(?:task/[^/]+/)?(?:cwd|root|fd)|dev/fd)(?:/|$)")
+_OF_A_PROCESS = regex(r"/(?:proc/[^/]+/(?:task/[^/]+/)?(?:cwd|root|fd)|dev/fd)(?:/|$)")
 """Paths that lead elsewhere in each process."""
-_SCRIPT = re.compile(r".*\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua)")
+_SCRIPT = regex(r".*\.(?:py|sh|bash|zsh|js|mjs|cjs|ts|rb|pl|php|lua)")
 
 
 class Review:

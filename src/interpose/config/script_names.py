@@ -7,6 +7,8 @@ import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from ..runtime.regex import regex
+
 __all__ = ["PREFIXES", "RUNNERS", "SHELLS", "is_assignment", "script_name"]
 
 _DEEPEST = 4
@@ -23,13 +25,13 @@ PREFIXES = {
 }  # fmt: skip
 """Words before a command."""
 _SYSTEM = ("/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/usr/local/bin/", "/opt/homebrew/bin/")
-_SCRIPT = re.compile(
+_SCRIPT = regex(
     r".*\.(?:py|pyz|sh|bash|zsh|fish|js|mjs|cjs|ts|mts|cts|tsx|rb|pl|php|lua|go|ps1|exs|r|jar|exe)", re.IGNORECASE
 )
-_ENDS = re.compile(r"[;&|()\n]+")
-_REDIRECTS = re.compile(r"[0-9]*(?:[<>]+[&|]?|&>+)")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
-_VERSION = re.compile(r"[0-9.]+$")
+_ENDS = regex(r"[;&|()\n]+")
+_REDIRECTS = regex(r"[0-9]*(?:[<>]+[&|]?|&>+)")
+_ASSIGNMENT = regex(r"[A-Za-z_][A-Za-z0-9_]*=")
+_VERSION = regex(r"[0-9.]+$")
 
 
 def script_name(words: Sequence[str] | str) -> str:

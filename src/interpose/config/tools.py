@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -13,6 +12,7 @@ from ..matching.declared_tools import KINDS, DeclaredTool, DeclaredTools, contai
 from ..matching.tool_inputs import LISTS, plain_key
 from ..matching.written import as_written
 from ..registry import LAYERS
+from ..runtime.regex import regex
 
 __all__ = ["TOOL_KEYS", "declared_tools", "find_overruled", "read_given_tools", "read_tools"]
 
@@ -23,8 +23,8 @@ defaults."""
 
 Wrong = Callable[[str, str, str], None]  # is told of a path, what is wrong there, and what to do
 
-_NAME = re.compile(r"[^\s|?\[\]()*\x00-\x1f\x7f]+")
-_PATTERN = re.compile(r"[^\s|?\[\]()\x00-\x1f\x7f]+")
+_NAME = regex(r"[^\s|?\[\]()*\x00-\x1f\x7f]+")
+_PATTERN = regex(r"[^\s|?\[\]()\x00-\x1f\x7f]+")
 
 
 def read_tools(

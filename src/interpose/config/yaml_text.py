@@ -20,6 +20,7 @@ from yaml.events import (
     StreamEndEvent,
 )
 
+from ..runtime.regex import regex
 from .positions import Position, SourceText, Stopped, kind, offset_of, shown
 
 __all__ = ["read_yaml"]
@@ -32,17 +33,15 @@ _WORDS = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
     "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
 }  # fmt: skip
-_NUMBER = re.compile(r"[-+]?(?:(0|[1-9][0-9]*)|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_NUMBER = regex(r"[-+]?(?:(0|[1-9][0-9]*)|(?:(?:0|[1-9][0-9]*)\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
                      r"|(?:0|[1-9][0-9]*)[eE][-+]?[0-9]+)", re.ASCII)  # fmt: skip
-_NOT_FINITE = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|NaN|[-+]?Infinity")
+_NOT_FINITE = regex(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)|NaN|[-+]?Infinity")
 _TAGGED = {"int": int, "float": float, "bool": bool, "null": type(None)}
 
 # Characters that the two parsers treat differently, line breaks of YAML that editors do not show, invisible ones.
-_FORBIDDEN = re.compile(
-    "[^\t\n\r -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)"
-)
+_FORBIDDEN = regex("[^\t\n\r -~\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]|\r(?!\n)")
 _BREAKS = "\r\x85\u2028\u2029"
-_TAG_DIRECTIVE = re.compile(r"^%TAG\b", re.MULTILINE)
+_TAG_DIRECTIVE = regex(r"^%TAG\b", re.MULTILINE)
 
 # Messages of the two parsers (patterns), what to report instead, and a hint.
 _SAID = (

@@ -7,7 +7,6 @@ question has the text of its record, from which every reader makes that hash ane
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from time import time
 from typing import Any
@@ -17,6 +16,7 @@ from ..audit.questions import StoredQuestion, digest_of, id_of
 from ..config.fleet import TOKEN, FleetSettings
 from ..errors import UsageError
 from ..records import Record, made_by
+from ..runtime.regex import regex
 from ..strict_json import BadJson, decode
 from .keys import PrivateKey, public_of
 from .signed import SignedForm, json_object
@@ -38,8 +38,8 @@ _LONGEST_REASON = 2000
 _LONGEST_WHO = 200
 _LONGEST_FATE = 20_000
 """Bytes that are left for what becomes of a question."""
-_DIGEST = re.compile(r"[0-9a-f]{64}")
-_ID = re.compile(r"[0-9a-z]{4}-[0-9a-z]{4}")
+_DIGEST = regex(r"[0-9a-f]{64}")
+_ID = regex(r"[0-9a-z]{4}-[0-9a-z]{4}")
 _CLOCKS = 120.0
 """Seconds by which clocks may differ: a node that has not said that a question has expired may still wait."""
 _LATEST = 1e11

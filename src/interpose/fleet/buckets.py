@@ -7,12 +7,12 @@ creator may not publish to, so nodes have no permission to create any.
 from __future__ import annotations
 
 import base64
-import re
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..handlers.nats_client import explain
 from ..records import Record
+from ..runtime.regex import regex
 from ..strict_json import BadJson, decode
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ __all__ = ["BucketProblem", "Entry", "keys_of", "read_history", "read_latest", "
 
 _PATIENCE = 5.0
 """Seconds for one request."""
-_NUID = re.compile(r"[A-Za-z0-9]{1,64}")
+_NUID = regex(r"[A-Za-z0-9]{1,64}")
 _MOST_OF_A_KEY = 100
 _GONE = ("DEL", "PURGE")
 _WRONG_REVISION = (10071, 10164)

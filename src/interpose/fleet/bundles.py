@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import stat
 from collections.abc import Iterator
 from typing import Any
@@ -21,6 +20,7 @@ from ..config.contents import LEFT_OUT, MOST_BYTES, MOST_FILES
 from ..config.files import sha256
 from ..errors import UsageError
 from ..records import Record
+from ..runtime.regex import regex
 from ..strict_json import BadJson, decode
 
 __all__ = ["CONFIGURATIONS", "MOST_PACKED", "BadBundle", "BundledFile", "config_of", "digest_of", "pack", "unpack"]
@@ -33,7 +33,7 @@ _DEEPEST = 20
 _MOST_LISTED = MOST_FILES * (_LONGEST_PATH + 40)
 MOST_PACKED = MOST_BYTES + _MOST_LISTED + len(_MAGIC)
 """The bytes of the largest bundle."""
-_PART = re.compile(r"[^\x00-\x1f\x7f/\\]{1,255}")
+_PART = regex(r"[^\x00-\x1f\x7f/\\]{1,255}")
 _NO_PART = (".", "..")
 
 

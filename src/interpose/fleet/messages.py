@@ -7,11 +7,11 @@ program in its place, has written.
 from __future__ import annotations
 
 import json
-import re
 import zlib
 from typing import Any, NoReturn
 
 from ..audit.raw import RawBatch, RawProcess, RawRecord
+from ..runtime.regex import regex
 
 __all__ = ["LARGEST", "MOST_RECORDS", "BadMessage", "message_id", "pack", "pack_readable", "unpack"]
 
@@ -23,10 +23,10 @@ MOST_RECORDS = 1000
 _VERSION = 1
 _HIGHEST = (1 << 63) - 1
 _HIGHEST_KIND = 1000
-_STORE = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_DIGEST = re.compile(r"[0-9a-f]{16}")
-_HASH = re.compile(r"[0-9a-f]{64}")
-_CONTROL = re.compile(r"[\x00-\x1f\ud800-\udfff]")
+_STORE = regex(r"[A-Za-z0-9_-]{1,64}")
+_DIGEST = regex(r"[0-9a-f]{16}")
+_HASH = regex(r"[0-9a-f]{64}")
+_CONTROL = regex(r"[\x00-\x1f\ud800-\udfff]")
 """What no body of ours has, and what PostgreSQL or UTF-8 cannot hold."""
 
 

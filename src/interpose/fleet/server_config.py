@@ -8,19 +8,19 @@ from __future__ import annotations
 import ipaddress
 import json
 import os
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..config.fleet import TOKEN
 from ..errors import UsageError
 from ..records import Record
+from ..runtime.regex import regex
 from ..state.directories import make_private, write_privately
 from .permissions import ROLES, Permissions, account_of, exports_of, imports_of, permissions_of
 
 __all__ = ["ServerFolder", "ServerOptions"]
 
-_SUBJECT = re.compile(r"[A-Za-z0-9_.*>-]{1,200}")
+_SUBJECT = regex(r"[A-Za-z0-9_.*>-]{1,200}")
 _RECORD = "fleet.json"
 _DAYS = 825
 

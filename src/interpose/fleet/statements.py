@@ -5,11 +5,10 @@ It names its team and its ring: a statement of another one is none here.
 
 from __future__ import annotations
 
-import re
-
 from ..config.fleet import PUBLIC_KEY, TOKEN, FleetSettings
 from ..errors import UsageError
 from ..records import Record
+from ..runtime.regex import regex
 from .keys import PrivateKey, public_of
 from .signed import SignedForm
 
@@ -18,7 +17,7 @@ __all__ = ["MOST_VERSION", "BadStatement", "Statement", "read_statement", "signe
 MOST_VERSION = 2**53 - 1
 """The largest version: the largest whole number that every reader of JSON keeps as it is."""
 _LONGEST_NOTE = 500
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_DIGEST = regex(r"[0-9a-f]{64}")
 
 
 class BadStatement(UsageError):

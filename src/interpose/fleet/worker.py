@@ -18,6 +18,7 @@ from ..config.fleet import FleetSettings
 from ..handlers.nats_client import connect, settle
 from ..handlers.nats_names import WORKER_HEADER, subject_of_worker
 from ..runtime.faults import log
+from ..runtime.regex import regex
 from .served import Response, ServedFunction, failure
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ _MOST_WAITING = 1000
 _DRAIN = 10.0
 _QUIET = 0.5
 """Seconds without a further answer after which all workers have answered."""
-_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_-]")
+_NOT_A_NAME = regex(r"[^A-Za-z0-9_-]")
 
 
 class Worker:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from ..event import Event
 from ..model import Hook
 from ..replies import HookFailed
 from ..runtime.faults import said
+from ..runtime.regex import regex
 from ..strict_json import Unencodable, encode
 
 __all__ = ["check_text", "encoded_event", "written_event"]
@@ -50,4 +50,4 @@ def check_text(hook: Hook, data: bytes) -> None:
         raise HookFailed("payload", "the input has half a character in it (a lone surrogate)")
 
 
-_WHOLE = re.compile(rb"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")  # a backslash, or both halves of a character
+_WHOLE = regex(rb"\\\\|\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2}")  # a backslash, or both halves of a character

@@ -5,8 +5,9 @@ The reader is strict: an answer whose length can be understood in two ways is re
 
 from __future__ import annotations
 
-import re
 from typing import NoReturn
+
+from ..runtime.regex import regex
 
 __all__ = ["LARGEST_BODY", "AnswerReader", "BadResponse"]
 
@@ -16,9 +17,9 @@ _LARGEST_HEAD = 64 * 1024
 _LONGEST_CHUNK_LINE = 4096
 _MOST_INTERIM = 10
 
-_STATUS_LINE = re.compile(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: [^\r\n]*)?")
-_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
-_CHUNK_SIZE = re.compile(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
+_STATUS_LINE = regex(rb"HTTP/1\.([01]) ([1-5][0-9]{2})(?: [^\r\n]*)?")
+_HEADER = regex(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([^\x00-\x08\x0a-\x1f\x7f]*)")
+_CHUNK_SIZE = regex(rb"([0-9A-Fa-f]{1,15})[ \t]*(?:;[^\r\n]*)?")
 
 
 class BadResponse(Exception):

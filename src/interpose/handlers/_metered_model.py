@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,11 +10,12 @@ from typing import Any
 from ..models import Model, Request, Turn, ignore_text
 from ..models.configured import Budget, ConfiguredModel
 from ..replies import HookFailed
+from ..runtime.regex import regex
 from ..state.locked import StateUnavailable, locked_json, session_state
 
 __all__ = ["MeteredModel"]
 
-_LINE = re.compile(r":\d+$")  # of the place where it is configured, which not every process looks for
+_LINE = regex(r":\d+$")  # of the place where it is configured, which not every process looks for
 _SECONDS = {"hour": 3600, "day": 86_400}
 
 

@@ -6,7 +6,6 @@ They live on an event loop of their own, so that they outlive the loop of a host
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from time import monotonic
@@ -16,6 +15,7 @@ from ..ids import new_id
 from ..records import Record
 from ..replies import HookFailed
 from ..runtime.forks import after_fork
+from ..runtime.regex import regex
 from ._loop_thread import LoopThread
 from .nats_client import NatsOptions, NatsUnavailable, connect, explain
 from .nats_names import WORKER_HEADER, subject_of_worker
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["NatsAnswer", "NatsPool", "NatsRequest"]
 
-_WORKER = re.compile(r"[A-Za-z0-9]{1,64}")
+_WORKER = regex(r"[A-Za-z0-9]{1,64}")
 
 _CONNECT = 5.0
 """Seconds for a connection; an event that has less does not wait for it, and a later one may use it."""

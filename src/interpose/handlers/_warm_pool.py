@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import fcntl
 import os
-import re
 import signal
 import time
 from collections.abc import Mapping, Sequence
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..replies import Failure, HookFailed
+from ..runtime.regex import regex
 from ._process import Start, first_line
 from ._tree import SupervisedTree
 from .supervisors import Frame, SupervisorConnection, SupervisorPool, framed
@@ -36,9 +36,9 @@ SETTLED = 0.02  # seconds after which a further change of a folder gets another 
 Stamp = tuple[int, ...]
 Key = tuple[Any, ...]
 
-_PYTHON = re.compile(r"python(3(\.\d+)?)?")
-_FLAG = re.compile(r"-[BEIOPSbqsu]+")  # options without a value that only change how an interpreter starts
-_SHEBANG = re.compile(rb"#![ \t]*(\S+)(?:[ \t]+(\S+))?[ \t]*\n")
+_PYTHON = regex(r"python(3(\.\d+)?)?")
+_FLAG = regex(r"-[BEIOPSbqsu]+")  # options without a value that only change how an interpreter starts
+_SHEBANG = regex(rb"#![ \t]*(\S+)(?:[ \t]+(\S+))?[ \t]*\n")
 _OF_THE_EVENT = (b"INTERPOSE_", b"MASSGEN_", b"CLAUDE_")
 _OF_THE_MOMENT = frozenset({b"PWD", b"OLDPWD", b"SHLVL", b"_", b"TRACEPARENT", b"TRACESTATE"})
 

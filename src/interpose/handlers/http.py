@@ -16,6 +16,7 @@ from ..model import Hook
 from ..records import Record
 from ..replies import Ended, Failure, HookFailed
 from ..runtime.coroutines import drive
+from ..runtime.regex import regex
 from . import depth, hold_to_trust
 from ._encoded import check_text, encoded_event
 from ._environment import trace_variables
@@ -31,10 +32,10 @@ OWN_HEADERS = frozenset({"host", "content-length", "content-type", "transfer-enc
                          "expect", "te", "trailer", "upgrade", "keep-alive", "proxy-connection"})  # fmt: skip
 """Headers that belong to the request itself; a hook cannot set them."""
 
-_VARIABLE = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
-_HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_UNSENDABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
-_JSON_TYPE = re.compile(r"application/(?:[\w.+-]+\+)?json|text/json", re.IGNORECASE)
+_VARIABLE = regex(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
+_HEADER_NAME = regex(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_UNSENDABLE = regex("[\x00-\x08\x0a-\x1f\x7f]")
+_JSON_TYPE = regex(r"application/(?:[\w.+-]+\+)?json|text/json", re.IGNORECASE)
 
 
 class Address(NamedTuple):

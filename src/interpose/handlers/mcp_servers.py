@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ..errors import UsageError
+from ..runtime.regex import regex
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ class HttpServer(NamedTuple):
 
 McpServer: TypeAlias = StdioServer | HttpServer
 
-_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = regex(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _KEYS = {"stdio": ("command", "args", "env", "cwd"), "http": ("url", "headers")}
 _TYPES = {"stdio": "stdio", "http": "http", "streamable-http": "http", "streamableHttp": "http"}
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import weakref
 from collections.abc import Callable, Mapping
 from time import monotonic
@@ -14,6 +13,7 @@ from ..event import Event
 from ..model import Hook
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed
+from ..runtime.regex import regex
 from . import hold_to_trust
 from ._encoded import written_event
 from ._watch import LONGEST_POLL
@@ -30,7 +30,7 @@ __all__ = ["LARGEST_ANSWER", "McpTool", "McpToolHandler", "mcp_tool_of"]
 LARGEST_ANSWER = 1024 * 1024
 """How many bytes the text of a result may have: as many as the standard output of a command."""
 _SHOWN = 300
-_PATH = re.compile(r"\$\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}")
+_PATH = regex(r"\$\{([A-Za-z_][\w-]*(?:\.[\w-]+)*)\}")
 
 
 class McpTool(Record):

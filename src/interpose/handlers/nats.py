@@ -8,7 +8,6 @@ id; the first answer counts. A hook with ``once`` is never sent twice.
 from __future__ import annotations
 
 import os
-import re
 import weakref
 from collections.abc import Callable, Mapping
 from time import monotonic
@@ -19,6 +18,7 @@ from ..ids import new_id
 from ..model import Hook
 from ..records import Record
 from ..replies import Ended, Failure, HookFailed
+from ..runtime.regex import regex
 from . import depth, hold_to_trust
 from ._encoded import check_text, encoded_event
 from ._environment import trace_variables
@@ -36,7 +36,7 @@ __all__ = ["LARGEST_ANSWER", "NatsHandler", "NatsService", "nats_service_of"]
 LARGEST_ANSWER = 1024 * 1024
 """How many bytes an answer may have: as many as the standard output of a command."""
 _ERROR_CODE, _ERROR = "Nats-Service-Error-Code", "Nats-Service-Error"
-_SENDABLE = re.compile(r"[\x20-\x7e]{1,1000}")
+_SENDABLE = regex(r"[\x20-\x7e]{1,1000}")
 _MARKS = {"Interpose-Doctor": "INTERPOSE_DOCTOR", "Interpose-Replay": "INTERPOSE_REPLAY"}
 _CODES = {"unloadable": "nats_worker_unloadable", "misstated": "nats_worker_misstated", "late": "timeout",
           "unasked": "nats_worker_unasked", "broken": "nats_worker_failed"}  # fmt: skip

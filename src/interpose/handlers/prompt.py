@@ -11,7 +11,6 @@ import asyncio
 import hashlib
 import json
 import os
-import re
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
@@ -29,6 +28,7 @@ from ..models.judging import SYSTEM, Judgement, Occasion, Ruling, ask_once, fill
 from ..records import Record
 from ..redaction import Redactor
 from ..replies import Ended, Failure, HookFailed, Reply
+from ..runtime.regex import regex
 from ..strict_json import Unencodable, encode
 from . import hold_to_trust
 from ._metered_model import MeteredModel
@@ -49,7 +49,7 @@ _CHARACTERS_PER_TOKEN = 4
 _VOLATILE = frozenset({"session_id", "transcript_path", "agent_transcript_path", "prompt_id", "tool_use_id",
                        "timestamp", "duration_ms"})  # fmt: skip
 """Fields that differ from event to event and say nothing about what happens."""
-_HIDDEN = re.compile(
+_HIDDEN = regex(
     "[\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
 

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 
+from ..runtime.regex import regex
+
 __all__ = ["missing_programs"]
 
 _NAME = r"(?P<name>[^\s:'\"`‘’]+)"
-_MESSAGES = tuple(re.compile(pattern.replace("NAME", _NAME), re.MULTILINE) for pattern in (
+_MESSAGES = tuple(regex(pattern.replace("NAME", _NAME), re.MULTILINE) for pattern in (
     r"NAME: command not found\s*$",                          # bash
     r"command not found: NAME",                              # zsh
     r": \d+: (?:exec: |eval: )*NAME: not found\s*$",         # dash

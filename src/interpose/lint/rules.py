@@ -5,7 +5,6 @@ A warning is a setting that does not do what it seems to do. A note is a fact th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from ..model import Hook, Settings
 from ..policies import PolicyHook
 from ..registry import LAYERS
 from ..routes import DEFAULT_TIMEOUT, DEFAULT_TOTAL, deadline, error_policy
+from ..runtime.regex import regex
 from .executables import find_flaws
 
 __all__ = ["KNOWN_TOOLS", "Finding", "check_hooks", "fails_open", "suggest_rule"]
@@ -34,7 +34,7 @@ KNOWN_TOOLS = (
 """The tools of Claude Code and of agents that use the same names."""
 Declared = Sequence[DeclaredTool]
 
-_MCP_SERVER = re.compile(r"mcp__[^*?\[_]+(_[^*?\[_]+)*")
+_MCP_SERVER = regex(r"mcp__[^*?\[_]+(_[^*?\[_]+)*")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from ..errors import BadHook
+from ..runtime.regex import regex
 from .grades import Grade, surest
 from .names import Predicate, compile_matcher, is_glob, linear
 from .tool_inputs import (
@@ -429,7 +430,7 @@ def _leads_up(pattern: str) -> bool:
         return True
 
 
-_TOOL = re.compile(r"""(?:\[[^\]\s]*\]|[^\s!&|,;(){}<>"'`\[\]])+""")
+_TOOL = regex(r"""(?:\[[^\]\s]*\]|[^\s!&|,;(){}<>"'`\[\]])+""")
 _HINT = "write it like Bash(git push *) or Write(src/**)"
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..runtime.regex import regex
+
 __all__ = ["glob_to_regex", "has_wildcards", "overlap", "samples", "widened"]
 
 _MOST_VARIANTS = 64
@@ -51,7 +53,7 @@ def glob_to_regex(glob: str, across: str = "") -> str:
     return "".join(parts) + ")" * depth
 
 
-_WILDCARD = re.compile(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]")
+_WILDCARD = regex(r"(?:(?<=/)|^)\*\*/|\*\*|\*|\?|\[[!^]?\]?[^\]]*\]")
 _FRESH = "\ue000"
 _DEEP = f"{_FRESH}/{_FRESH}/"
 
@@ -75,9 +77,9 @@ def _filled(glob: str, deep: str, star: str) -> str:
     return _WILDCARD.sub(fill, glob)
 
 
-_RANGE = re.compile(r"\{[^{},/]*\.\.[^{},/]*\}")
-_EXTENDED = re.compile(r"[@+?!*]\(")
-_ODD_CLASS = re.compile(r"\\|\[[:=.]")
+_RANGE = regex(r"\{[^{},/]*\.\.[^{},/]*\}")
+_EXTENDED = regex(r"[@+?!*]\(")
+_ODD_CLASS = regex(r"\\|\[[:=.]")
 
 
 def widened(glob: str) -> list[str]:
@@ -131,7 +133,7 @@ def overlap(one: str, other: str) -> bool:
 
 
 _ANY, _IN_A_NAME = "any", "in a name"
-_TOKEN = re.compile(_WILDCARD.pattern + "|.", re.DOTALL)
+_TOKEN = regex(_WILDCARD.pattern + "|.", re.DOTALL)
 
 
 class _Automaton:

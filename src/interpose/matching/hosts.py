@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv6Address
 from unicodedata import category, normalize
 from urllib.parse import unquote, unquote_to_bytes
 
+from ..runtime.regex import regex
 from .globs import glob_to_regex
 from .grades import Grade
 from .names import Predicate, linear
@@ -15,12 +16,12 @@ __all__ = ["HostPattern", "hosts_of", "plain_urls"]
 
 _LONGEST_HOST = 1_000
 _NO_HOST = frozenset(" \t\n\r\0#/:<>?@[\\]^|%")
-_NO_NAME = re.compile(r"""["'`<>{}|;,^*&!$()=+~ ]""")
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
+_NO_NAME = regex(r"""["'`<>{}|;,^*&!$()=+~ ]""")
+_SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _WEB = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
-_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
-_NUMBER = re.compile(r"0[xX][0-9a-fA-F]*|[0-9]+")
-_PLAIN_URL = re.compile(r"(?:https?://)?[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-\[\]-~]*)?")
+_ADDRESS = regex(r"[0-9.]+|.*:.*")
+_NUMBER = regex(r"0[xX][0-9a-fA-F]*|[0-9]+")
+_PLAIN_URL = regex(r"(?:https?://)?[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-\[\]-~]*)?")
 
 
 class HostPattern:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from fnmatch import translate
 
 from ..errors import BadHook, Problem
+from ..runtime.regex import regex
 
 __all__ = ["RENAMED_TOOLS", "Predicate", "check_matcher", "compile_claude_matcher", "compile_matcher", "doubt_matcher",
            "is_glob", "linear"]  # fmt: skip
@@ -131,8 +132,8 @@ RENAMED_TOOLS = {
     "Task": "Agent",
 }
 """Old names of tools of Claude Code; a matcher and a rule with the old name hold for the new one too."""
-_EXACT = re.compile(r"[A-Za-z0-9_\- ,|]*")
-_NARROW_EXACT = re.compile(r"[A-Za-z0-9_|]*")
+_EXACT = regex(r"[A-Za-z0-9_\- ,|]*")
+_NARROW_EXACT = regex(r"[A-Za-z0-9_|]*")
 
 
 def compile_claude_matcher(text: str | None, *, exact: bool = False) -> Predicate | None:

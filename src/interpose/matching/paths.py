@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable, Iterator, Sequence
 from unicodedata import normalize
 
+from ..runtime.regex import regex
 from .globs import glob_to_regex, has_wildcards, overlap, samples, widened
 from .grades import Grade
 from .names import Predicate, linear
@@ -312,8 +313,8 @@ def _plain(path: str) -> str:
     return os.path.normpath("/" + path.lstrip("/"))
 
 
-_OWN_PROCESS = re.compile(r"/proc/(?:self|thread-self)(?![^/])")
-_OF_PROCESS = re.compile(r"/proc/[^/]+(?:/task/[^/]+)?/(cwd|root|fd|map_files)(?:/.*)?")
+_OWN_PROCESS = regex(r"/proc/(?:self|thread-self)(?![^/])")
+_OF_PROCESS = regex(r"/proc/[^/]+(?:/task/[^/]+)?/(cwd|root|fd|map_files)(?:/.*)?")
 
 
 def _resolved(path: str, cwd: str) -> str:

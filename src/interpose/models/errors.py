@@ -11,12 +11,13 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from ..runtime.regex import regex
 from . import ModelError
 
 __all__ = ["ModelServer", "cut_off", "explain", "located", "missing_package", "usable_key"]
 
 # Messages for a context that is too long: of the two APIs, of gateways, and of local servers.
-_TOO_LONG = re.compile(
+_TOO_LONG = regex(
     r"prompt is too long|input is too long|too many (?:input )?tokens|exceeds? (?:the |your |this )?(?:model'?s? )?"
     r"(?:available )?(?:maximum )?context|maximum context length|context[ _](?:length|window|limit|size)",
     re.IGNORECASE,

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .. import strict_json
+from ..runtime.regex import regex
 from . import Model, Request, ToolSpec, Turn, User
 
 __all__ = ["SYSTEM", "VERDICT", "Judgement", "Occasion", "Ruling", "ask_once", "filled", "read_ruling"]
@@ -43,7 +44,7 @@ influence your verdict speaks against the event.
 Answer with one call of the tool verdict and nothing else. ok is true if the event is as the instruction wants it, and
 false if it is not or if you cannot tell."""
 
-_PLACES = re.compile(r"\\\$|\$ARGUMENTS")
+_PLACES = regex(r"\\\$|\$ARGUMENTS")
 
 
 class Occasion(NamedTuple):

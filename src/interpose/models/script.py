@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias
 
 from ..errors import UsageError
+from ..runtime.regex import regex
 from . import ModelError
 from .data_files import load
 
@@ -35,7 +36,7 @@ ScriptSource: TypeAlias = "str | Path | Mapping[str, Any] | Sequence[Mapping[str
 """A file, the data of one, or only the turns of the main agent."""
 
 _KEYS = ("say", "call", "calls", "needs", "stop_reason", "tokens", "pause")
-_GROUP = re.compile(r"\$(\$?)([1-9])")
+_GROUP = regex(r"\$(\$?)([1-9])")
 
 
 @dataclass(frozen=True)

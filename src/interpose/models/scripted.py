@@ -6,9 +6,9 @@ their requests.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
+from ..runtime.regex import regex
 from . import (
     ModelError,
     Request,
@@ -25,7 +25,7 @@ from .script import Script, ScriptedTurn, ScriptSource, read_script
 __all__ = ["ScriptedModel", "sent_last"]
 
 _WINDOW = 200_000
-_WORDS = re.compile(r"\s*\S+\s*|\s+")
+_WORDS = regex(r"\s*\S+\s*|\s+")
 
 
 class ScriptedModel:

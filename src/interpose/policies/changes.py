@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..matching.globs import has_wildcards
 from ..matching.shell.words import MANY, is_known
+from ..runtime.regex import regex
 from .call import Call
 from .effects import Effect
 from .file_table import FileTable
@@ -21,7 +21,7 @@ WHOLE = frozenset({"delete-files", "delete-files-for-good", "move-files", "chang
 CHANGES = (*_WRITES, *WHOLE, "change-files", "change-mode", "link-files", "open-permissions", "setuid", "lose-changes")
 """Kinds whose target is a file that is changed."""
 
-_WILDCARDS = re.compile(r"\*+|\?|\[[^/\]]*\]|\{[^/}]*\}")
+_WILDCARDS = regex(r"\*+|\?|\[[^/\]]*\]|\{[^/}]*\}")
 _HARMLESS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/", "/proc/self/fd/")
 
 

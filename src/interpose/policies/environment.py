@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from ..redaction.names import is_secret_variable
+from ..runtime.regex import regex
 from .call import Call
 from .effects import Effect, say
 from .parameters import action, names
@@ -17,7 +17,7 @@ __all__ = ["POLICY"]
 _NAMES = ("KEY", "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASS", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "AUTH",
 "PRIVATE",
           "APIKEY", "PWD", "PAT", "SECRETS", "CREDS")  # fmt: skip
-_ENVIRON = re.compile(r"/proc/[^/]+/(?:task/[^/]+/)?environ")
+_ENVIRON = regex(r"/proc/[^/]+/(?:task/[^/]+/)?environ")
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
+from ..runtime.regex import regex
 from .parameters import Parameter, names
 
 __all__ = ["names_match", "production"]
 
-_PARTS = re.compile(r"[^a-z0-9]+")
+_PARTS = regex(r"[^a-z0-9]+")
 
 
 def production() -> Parameter:

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from ..matching.globs import has_wildcards
 from ..matching.shell.words import MANY, ONE
+from ..runtime.regex import regex
 
 __all__ = ["FileTable"]
 
@@ -25,7 +26,7 @@ _GENERIC = frozenset({
 })  # fmt: skip
 """Names that say little: a path of which only these are known means no file of a table."""
 _DEEPEST = 8
-_MARKS = re.compile(f"[{ONE}{MANY}]+")
+_MARKS = regex(f"[{ONE}{MANY}]+")
 
 
 class _Pattern(NamedTuple):

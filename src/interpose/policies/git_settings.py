@@ -7,12 +7,14 @@ import os
 import re
 from collections.abc import Iterator
 
+from ..runtime.regex import regex
+
 __all__ = ["read_settings", "text_of"]
 
 _LARGEST = 4 << 20
 _MOST_FILES = 40
-_SECTION = re.compile(r'\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_SETTING = re.compile(r"\s*([A-Za-z][\w-]*)\s*(?:=(.*))?\Z", re.DOTALL)
+_SECTION = regex(r'\s*\[\s*([\w.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_SETTING = regex(r"\s*([A-Za-z][\w-]*)\s*(?:=(.*))?\Z", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "b": "\b"}
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import fnmatch
 import os
-import re
 import stat
 from collections.abc import Iterator, Sequence
 
 from ..matching.paths import is_hard_link
 from ..matching.shell.words import MANY, ONE
 from ..matching.tool_inputs import TooMuch, kind_of_key, limited_values, plain_key
+from ..runtime.regex import regex
 from .agent_files import AGENT_FILES, INSTRUCTIONS, MOVED_HOMES, OWN_FILES, own_folders
 from .call import Call
 from .changes import Change, label_of
@@ -43,8 +43,8 @@ def guard_of(change: Change, call: Call, agents: Sequence[str]) -> str:
     return "instructions" if label_of(change, INSTRUCTIONS, call) else ""
 
 
-_MARKS = re.compile(f"[{ONE}{MANY}]")
-_BELOW_UNKNOWN = re.compile(rf"[{ONE}{MANY}]/interpose/(?:hooks\.|trust|state|sessions)")
+_MARKS = regex(f"[{ONE}{MANY}]")
+_BELOW_UNKNOWN = regex(rf"[{ONE}{MANY}]/interpose/(?:hooks\.|trust|state|sessions)")
 """A file of Interpose in a directory that a variable names."""
 _DEPENDENCIES = frozenset({"re2", "yaml", "_yaml", "google_re2"})
 """Packages without which Interpose does not run."""

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from functools import cache
 
+from ..runtime.regex import regex
+
 __all__ = ["strip_characters", "strip_escapes"]
 
 _TAGS = "\U000e0000-\U000e007f"
@@ -114,14 +116,14 @@ def _belongs(text: str, one: str, at: int, before: str, after: str, code: bool) 
 
 # Escapes.
 
-_ESCAPE = re.compile(
+_ESCAPE = regex(
     "(?:\x1b\\[|\x9b)([0-?]{0,64})[ -/]{0,8}([@-~])"
     "|\x1b[\\]PX^_]([^\x07\x1b\x9c\n]{0,65536})(?:\x07|\x1b\\\\|\x9c)?"
     "|\x1b[ -/]{0,4}[0-~]|\x1b|\x9b"
 )
 _SILENT = frozenset("mKABCDEFGlhnsu")
-_QUIET_SYSTEM = re.compile(r"(?:0|1|2|7|8|133|633|697|9;4|3008)(?:;|$)")
-_OVERSTRIKE = re.compile("(.)\x08(?=.)|\x08")
+_QUIET_SYSTEM = regex(r"(?:0|1|2|7|8|133|633|697|9;4|3008)(?:;|$)")
+_OVERSTRIKE = regex("(.)\x08(?=.)|\x08")
 
 
 class _Colours:

@@ -6,20 +6,22 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 
+from ..runtime.regex import regex
+
 __all__ = ["strip_html"]
 
 _LONGEST_TAG = 4_000
-_TAG = re.compile(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
+_TAG = regex(r"<(/?)([A-Za-z][A-Za-z0-9-]*)")
 _VOID = frozenset({
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr",
 })  # fmt: skip
-_HIDDEN_STYLE = re.compile(
+_HIDDEN_STYLE = regex(
     r"(?:^|[;\s\"'{])(?:display:none|visibility:(?:hidden|collapse)|opacity:0(?:\.0+)?(?![.0-9])|font-size:0(?![.0-9])|"
     r"max-height:0(?![.0-9])|(?:left|top|text-indent):-[0-9]{4,}|clip:rect\(0|color:transparent)"
 )
-_COLOUR = re.compile(r"(?:^|;)(background(?:-color)?|color):([^;]+)")
-_ATTRIBUTE = re.compile(r"""([A-Za-z_:][-A-Za-z0-9_:.]*)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+))?""")
-_MARK = re.compile(r"<!--|<[A-Za-z][^<]{0,400}?(?:style|hidden)", re.IGNORECASE)
+_COLOUR = regex(r"(?:^|;)(background(?:-color)?|color):([^;]+)")
+_ATTRIBUTE = regex(r"""([A-Za-z_:][-A-Za-z0-9_:.]*)(?:\s*=\s*("[^"]*"|'[^']*'|[^\s"'>]+))?""")
+_MARK = regex(r"<!--|<[A-Za-z][^<]{0,400}?(?:style|hidden)", re.IGNORECASE)
 
 
 def strip_html(text: str, removed: Counter[str]) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..replies import Reply, context, deny, modify
+from ..runtime.regex import regex
 from .call import Call
 from .hidden_characters import strip_characters, strip_escapes
 from .hidden_html import strip_html
@@ -30,7 +30,7 @@ _WEB_TOOLS = ("fetch", "browse", "web", "crawl", "scrape", "search", "navigate",
 _FETCHERS = frozenset({"curl", "wget", "http", "https", "xh", "lynx", "w3m", "links", "aria2c"})
 
 
-_BLANKS = re.compile("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
+_BLANKS = regex("[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")
 
 
 class _Cleaner:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ..matching.hosts import HostPattern
+from ..runtime.regex import regex
 from .call import Call
 from .effects import Effect, say
 from .foreign_packages import host_patterns
@@ -15,7 +15,7 @@ from .policy import Action, Objection, Options, Policy
 
 __all__ = ["POLICY"]
 
-_ADDRESS = re.compile(r"[0-9.]+|.*:.*")
+_ADDRESS = regex(r"[0-9.]+|.*:.*")
 _KINDS = ("request", "send", "clone", "change-remote", "tunnel", "pull-image", "run-downloaded")
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 from unicodedata import category, name, normalize
 from urllib.parse import unquote
 
+from ..runtime.regex import regex
 from .effects.tables.well_known_hosts import WELL_KNOWN_HOSTS
 
 __all__ = ["is_lookalike", "is_one_off", "what_is_wrong"]
@@ -19,7 +20,7 @@ _DIGITS = str.maketrans("0135", "olse")
 _SIMILAR = ("iljtf1", "oce0", "mnrh", "uvwy", "gqpbd", "kxh", "sz5", "aeo", "bh")
 """Letters that are taken for one another."""
 _USUAL_PORTS = ("", ":80", ":443")
-_ENCODED_TWICE = re.compile(r"%25[0-9A-Fa-f]{2}")
+_ENCODED_TWICE = regex(r"%25[0-9A-Fa-f]{2}")
 _SCRIPTS = ("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "HEBREW", "ARABIC", "CHEROKEE")
 
 

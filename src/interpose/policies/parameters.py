@@ -12,6 +12,7 @@ from ..errors import BadHook, nearest
 from ..matching.paths import PathPattern
 from ..matching.written import as_written
 from ..records import Record, made_by
+from ..runtime.regex import regex
 
 __all__ = [
     "Parameter",
@@ -31,7 +32,7 @@ __all__ = [
     "written",
 ]
 
-_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+-]*[\w./+-])?|\d+[A-Za-z]+")
+_PLAIN = regex(r"[A-Za-z](?:[\w ./+-]*[\w./+-])?|\d+[A-Za-z]+")
 """Texts that need no quotes in YAML."""
 _UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": 1024, "mib": 1024**2, "gib": 1024**3}
 _BY_NAME = {"type": "object", "additionalProperties": {"type": "string"}}

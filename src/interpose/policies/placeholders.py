@@ -6,21 +6,22 @@ import re
 
 from ..redaction.names import is_secret_name, is_secret_variable
 from ..redaction.values import is_words, looks_random
+from ..runtime.regex import regex
 
 __all__ = ["is_no_secret"]
 
 _LONGEST = 500
 _SHORTEST = 8
 
-_PLACEHOLDER = re.compile(
+_PLACEHOLDER = regex(
     r"(?i)example|sample|your|change[-_]?me|replace|placeholder|dummy|fake|insert|redacted|xxxx|\*\*\*|\.\.\.|…|1234567|"
     r"abcdef|deadbeef|foobar|not[-_]?a[-_]?real|put[-_]|my[-_]"
 )
-_CODE = re.compile(r"[$<>{}()\[\]`|*\s]|::|->|%[a-z(]")
-_PATH = re.compile(r"(?:[./~]|[A-Za-z]:\\)[\w./\\~-]*|[\w.-]+(?:/[\w.-]+)+|https?:.*")
-_DOTTED_NAME = re.compile(r"[A-Za-z_]\w*(?:\.\w+)*")
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")
-_BASE64 = re.compile(r"[A-Za-z0-9+/=]{16}")
+_CODE = regex(r"[$<>{}()\[\]`|*\s]|::|->|%[a-z(]")
+_PATH = regex(r"(?:[./~]|[A-Za-z]:\\)[\w./\\~-]*|[\w.-]+(?:/[\w.-]+)+|https?:.*")
+_DOTTED_NAME = regex(r"[A-Za-z_]\w*(?:\.\w+)*")
+_NAME = regex(r"[A-Za-z_][A-Za-z0-9_.-]*")
+_BASE64 = regex(r"[A-Za-z0-9+/=]{16}")
 _BY_NAME = frozenset({"assignment", "flag", "authorization", "url", "named", "repeated", "environment"})
 _COMMON = frozenset({
     "password", "passwd", "pass", "secret", "postgres", "root", "admin", "user", "test", "guest", "mysql", "redis",
@@ -29,7 +30,7 @@ _COMMON = frozenset({
     "x-access-token", "oauth2",
 })  # fmt: skip
 """Passwords of examples and of local services."""
-_PASSWORD = re.compile(
+_PASSWORD = regex(
     r"(?:super|very|our|the|long|some|test|admin|db|root|user|[-_ ])*(?:password|secret|pass)[-_]?[0-9oeisatl!]{0,4}"
 )
 _AS_LETTERS = str.maketrans("01345@$", "oleasas")

@@ -8,15 +8,16 @@ from ipaddress import ip_address
 from typing import Literal
 
 from ..matching.hosts import hosts_of
+from ..runtime.regex import regex
 from .effects import Effect
 
 __all__ = ["HostPlace", "hosts_of_effect", "place_of_host", "url_of"]
 
 HostPlace = Literal["local", "private", "public"]
 
-_COPIED = re.compile(r"(?:[^\s/:@]+@)?([^\s/:@]+):(?!//)")
+_COPIED = regex(r"(?:[^\s/:@]+@)?([^\s/:@]+):(?!//)")
 _PRIVATE_NAMES = (".local", ".internal", ".lan", ".home.arpa", ".intranet", ".corp", ".home", ".test", ".localdomain")
-_REGISTRY = re.compile(r"(?:[\w.-]*[.:][\w.:-]*|localhost)/")
+_REGISTRY = regex(r"(?:[\w.-]*[.:][\w.:-]*|localhost)/")
 
 
 def url_of(effect: Effect) -> str:

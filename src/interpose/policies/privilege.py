@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from ..matching.shell.words import is_known
+from ..runtime.regex import regex
 from .call import Call
 from .effects import Effect, say
 from .parameters import action, names
@@ -30,7 +30,7 @@ _INSTEAD = {
     "elevated-shell": "run the one command that needs it",
     "host-root": "mount only the directory that is needed",
 }
-_RIGHTS_FILES = re.compile(
+_RIGHTS_FILES = regex(
     r"/(?:private/)?etc/(?:sudoers(?:\.d/.*)?|doas\.conf|passwd|shadow|group|gshadow|pam\.d/.*|security/.*|polkit-1/.*)"
 )
 _PACKAGES = (
@@ -93,7 +93,7 @@ _SUDO_ALLOWED = (
     "blkid*",
     "stat *",
 )
-_RUNS_COMMANDS = re.compile(r"(?i)(?:^|\s)(?:-o|--option)|invoke|::|--hook|[;&|`$<>\n]")
+_RUNS_COMMANDS = regex(r"(?i)(?:^|\s)(?:-o|--option)|invoke|::|--hook|[;&|`$<>\n]")
 
 
 def _judge(call: Call, options: Options) -> Iterator[Objection]:

@@ -13,6 +13,7 @@ from ..matching.shell.words import is_known
 from ..redaction import Redactor
 from ..redaction.names import is_secret_variable
 from ..replies import Reply, context, deny, modify
+from ..runtime.regex import regex
 from .call import Call
 from .effects.secret_names import secret_kind
 from .parameters import Parameter, action, names, one_of, patterns
@@ -27,7 +28,7 @@ _WRITTEN = frozenset({
     "content", "contents", "new_string", "new_str", "new_source", "newstring", "newtext", "new_text", "patch", "diff",
     "file_text", "text", "insert_text", "code", "input", "patchtext",
 })  # fmt: skip
-_MARK = re.compile(r"\[redacted:([A-Za-z0-9_-]+):[0-9a-f]{8}\]")
+_MARK = regex(r"\[redacted:([A-Za-z0-9_-]+):[0-9a-f]{8}\]")
 _INSTEAD = "read it from a variable or an env file"
 
 

@@ -14,6 +14,7 @@ from ..matching.paths import names_of
 from ..matching.shell import Line, ShellCommand
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import TooMuch, limited_values
+from ..runtime.regex import regex
 from .agent_files import AGENT_FILES, OWN_FILES
 from .call import Call
 from .changes import CHANGES, Change, changes_of, label_of
@@ -66,16 +67,16 @@ _PRINTERS = frozenset({"echo", "printf", "ls", "find", "fd", "cat", "git"})
 _BLIND = frozenset(
     {"rm", "mv", "chmod", "chown", "truncate", "shred", "unlink", "sed", "tee", "cp", "ln", "sh", "bash"}
 )
-_CHANGE = re.compile(
+_CHANGE = regex(
     r"remove|unlink|rmtree|rmdir|rename|chmod|chown|truncate|write|copy|move|delete|touch|link|sysopen|openSync|getattr"
     r"|call_user_func|send\(|trust|disable|approve|kill|spawn|['\"][wa]\+?b?['\"]"
 )
-_SPOKEN_OF = re.compile(
+_SPOKEN_OF = regex(
     r"INTERPOSE_[A-Z]|\balias\s+interpose=|(?<![\w.-])interpose\s+[a-z]|\.interpose\b|bin/interpose\b|(?:config|state|cache)/interpose\b"
 )
 """A variable or a command of Interpose in a text that runs later."""
-_VARIABLE = re.compile(r"INTERPOSE_[A-Z_]+=")
-_OWN_IN_CODE = re.compile(
+_VARIABLE = regex(r"INTERPOSE_[A-Z_]+=")
+_OWN_IN_CODE = regex(
     r"\.interpose\b|\binterpose[/.](?!py)|bin/interpose\b|INTERPOSE_|['\"]interpose['\"]", re.IGNORECASE
 )
 _SETS_VARIABLES = frozenset({"mise.toml", ".mise.toml", "mise.local.toml", "devcontainer.json", "direnv.toml"})
@@ -317,7 +318,7 @@ def _is_own_address(word: str, port: int) -> bool:
     return any(_is_own_address(one, port) for one in _URL.findall(word)[:_MOST_URLS] if one != word)
 
 
-_URL = re.compile(r"""https?://[^\s'"`<>)]+""")
+_URL = regex(r"""https?://[^\s'"`<>)]+""")
 _MOST_URLS = 20
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -12,6 +11,7 @@ from ..errors import BadHook
 from ..matching.hosts import HostPattern
 from ..matching.shell.words import MANY, ONE, is_known
 from ..matching.tool_inputs import TooMuch, limited_values
+from ..runtime.regex import regex
 from .call import Call
 from .effects import Effect, say
 from .effects.secret_names import secret_kind
@@ -86,7 +86,7 @@ _SENDING = frozenset(
     """.split()
 )
 """Words in the names of tools that send files to a service."""
-_WORD = re.compile("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_WORD = regex("[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _LONGEST = 4_096
 
 
@@ -125,7 +125,7 @@ def _by_disk(effect: Effect, kind: str, where: str, call: Call, options: Options
         yield Objection(options["folders"], f"{say(effect)}{where}, and it may hold secrets", "possible")
 
 
-_MARKED = re.compile(f"[*?{ONE}{MANY}]|\\[")
+_MARKED = regex(f"[*?{ONE}{MANY}]|\\[")
 
 
 POLICY = Policy(

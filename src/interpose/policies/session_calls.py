@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -13,6 +12,7 @@ from ..handlers.projects import project_directory
 from ..matching.shell import ShellCommand, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import kind_of_key
+from ..runtime.regex import regex
 from .call import Call
 from .policy import Options
 
@@ -58,7 +58,7 @@ _FAILURES = {"is_error": True, "isError": True, "success": False, "ok": False, "
 _STATUSES = ("exit_code", "exitCode", "returncode", "return_code")
 _ENDS = 50_000
 """How much of the beginning and the end of a long result is compared."""
-_DIGITS = re.compile(r"\d+(?![\d.]{0,8}%)")
+_DIGITS = regex(r"\d+(?![\d.]{0,8}%)")
 
 
 def session_of(event: Mapping[str, Any]) -> str:

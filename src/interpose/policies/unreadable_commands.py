@@ -12,6 +12,7 @@ from ..matching.shell.languages import is_inert_sed
 from ..matching.shell.options import program_of
 from ..matching.shell.texts import is_text
 from ..matching.shell.words import MANY, ONE, Expansion, pieces_of
+from ..runtime.regex import regex
 from .call import Call
 from .effects import say, unread
 from .effects.downloads import is_download_and_run
@@ -37,7 +38,7 @@ _PARAMETERS = {
 
 
 # Marks that change the direction of text, tags, blanks without width; joiners and selectors after a Latin letter.
-_HIDDEN = re.compile(
+_HIDDEN = regex(
     "[\u202a-\u202e\u2066-\u2069\u200b\u2060-\u2064\ufeff\u180e\u115f\u1160\u3164\uffa0]"
     "|(?<![\U0001f3f4\U000e0020-\U000e007f])[\U000e0000-\U000e007f]"
     "|(?<=[0-9A-Za-z\\-/.])[\u200c\u200d\ufe00-\ufe0e\U000e0100-\U000e01ef]"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ..runtime.regex import regex
 from .call import Call
 from .effects import Effect, say
 from .effects.tables.popular_packages import POPULAR
@@ -17,7 +17,7 @@ from .policy import Objection, Options, Policy
 __all__ = ["POLICY"]
 
 _SINKS = ("run-downloaded", "run-extracted", "apply-downloaded", "foreign-package", "clone", "change-remote")
-_PASSWORD = re.compile(r"(?:http://|ftp://)?[^\s/:@]+:[^\s/:@]+@")
+_PASSWORD = regex(r"(?:http://|ftp://)?[^\s/:@]+:[^\s/:@]+@")
 _PROGRAMS = (
     ".sh", ".bash", ".zsh", ".py", ".pl", ".rb", ".js", ".mjs", ".ps1", ".bat", ".cmd", ".exe", ".msi", ".deb", ".rpm",
     ".pkg", ".dmg", ".apk", ".whl", ".jar", ".appimage", ".run", ".bin", ".so", ".dll", ".dylib",

@@ -7,6 +7,7 @@ import re
 import stat
 from collections.abc import Iterator
 
+from ..runtime.regex import regex
 from .call import Call
 from .changes import Change, changes_of, in_project, label_of
 from .effects import Edit, say
@@ -41,14 +42,14 @@ _NO_TESTS = FileTable({
 _FOLDERS = frozenset({"tests", "test", "__tests__", "spec", "specs"})
 _LONGEST_TEST = 1_000_000
 
-_SKIPS = re.compile(
+_SKIPS = regex(
     r"@?\bpytest\.mark\.(?:skip|skipif|xfail)\b|@?\bunittest\.(?:skip|skipIf|skipUnless|expectedFailure)\b"
     r"|\bpytest\.(?:skip|xfail|importorskip)\(|\bself\.skipTest\("
     r"|\b(?:it|test|describe|context|suite)\.(?:skip|todo|failing|fixme)\b"
     r"|\b(?:xit|xtest|xdescribe|xcontext|xspecify)\(|\bt\.Skip(?:f|Now)?\(|@(?:Disabled|Ignore)\b|#\[ignore\b"
     r"|\[(?:Ignore|Skip)\b|\bSkip\s*=\s*\"|\bmarkTest(?:Skipped|Incomplete)\(|@tag :skip\b|\bGTEST_SKIP\(|\bDISABLED_\w"
 )
-_DEFINITIONS = re.compile(
+_DEFINITIONS = regex(
     r"^\s*(?:async\s+)?def test_?\w*|\b(?:it|test)\(\s*['\"`]|^\s*func Test\w+|@Test\b|#\[(?:tokio::)?test\]"
     r"|\[(?:Fact|Theory|Test|TestMethod)\]|^\s*public function test\w+|\bTEST(?:_F|_P)?\(",
     re.MULTILINE,

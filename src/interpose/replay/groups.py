@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..events import TABLE
 from ..model import row_of
+from ..runtime.regex import regex
 from .recording import Recorded
 from .runner import Replayed, deciders_of
 
@@ -25,9 +25,9 @@ _WITH_SUBCOMMANDS = frozenset((
 _PASSED_OVER = frozenset(
     ("cd", "command", "doas", "env", "exec", "export", "nice", "nohup", "set", "sudo", "time", "timeout")
 )
-_SEPARATOR = re.compile(r"&&|\|\||[;|\n]")
-_SUBCOMMAND = re.compile(r"[a-z][a-z0-9:-]*")
-_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_SEPARATOR = regex(r"&&|\|\||[;|\n]")
+_SUBCOMMAND = regex(r"[a-z][a-z0-9:-]*")
+_ASSIGNMENT = regex(r"[A-Za-z_]\w*=")
 _PATHS = ("file_path", "notebook_path", "path")
 
 _WAS = {"none": ("event that went on", "events that went on"), "deny": ("deny", "denies"), "ask": ("ask", "asks"),

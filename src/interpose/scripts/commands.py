@@ -11,6 +11,7 @@ from ..event import Event
 from ..records import Record, made_by
 from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
 from ..runtime.faults import is_awaitable
+from ..runtime.regex import regex
 from .lines import Template, literal
 
 __all__ = ["Commands", "Mistake", "ScriptCommand", "ScriptHost"]
@@ -18,7 +19,7 @@ __all__ = ["Commands", "Mistake", "ScriptCommand", "ScriptHost"]
 LEVELS = ("debug", "info", "warning", "error")
 """The levels of ``/log``."""
 
-_NAME = re.compile(r"[A-Za-z][\w:.-]*", re.ASCII)
+_NAME = regex(r"[A-Za-z][\w:.-]*", re.ASCII)
 _NOTIFICATION = "Notification"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from itertools import islice
 
@@ -10,6 +9,7 @@ from ..errors import BadHook, ConfigError, Problem, UnknownEvent, nearest
 from ..events import EventSpec, Table
 from ..matching import check_matcher, compile_matcher
 from ..replies import clean
+from ..runtime.regex import regex
 from .commands import Commands, ScriptCommand
 from .lines import Reference, ScriptLine
 from .tokenizer import Argument, bare_word, read_arguments
@@ -24,7 +24,7 @@ MOST_PROBLEMS = 1_000
 
 _KEYWORD = "hook"
 _SHAPE = "a line is: hook POINT[:SUBJECT] /command arguments"
-_WITHOUT_MEANING = re.compile(r"""["'$\\]""")
+_WITHOUT_MEANING = regex(r"""["'$\\]""")
 _WITHOUT_PARTS = {"text": "text", "text|null": "text", "number": "a number", "flag": "true or false"}
 
 

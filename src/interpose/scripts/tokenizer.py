@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from ..runtime.regex import regex
 from .lines import Reference, Template, joined
 
 __all__ = ["Argument", "Wrong", "bare_word", "read_arguments"]
@@ -20,13 +21,13 @@ Wrong = Callable[[int, str, str], None]
 _BLANKS = " \t"
 _IN_QUOTES = {'"': '"', "\\": "\\", "$": "$", "n": "\n", "t": "\t"}
 _BARE = {mark: mark for mark in "\"'\\$# \t"}
-_QUOTED_TEXT = re.compile(r'[^"$\\]+')
-_BARE_TEXT = re.compile(r"""[^ \t"'$\\]+""")
-_HEAD = re.compile(r"[^ \t]+")
-_REFERENCE = re.compile(r"\$([A-Za-z_]\w*)((?:\.\w+)*)", re.ASCII)
+_QUOTED_TEXT = regex(r'[^"$\\]+')
+_BARE_TEXT = regex(r"""[^ \t"'$\\]+""")
+_HEAD = regex(r"[^ \t]+")
+_REFERENCE = regex(r"\$([A-Za-z_]\w*)((?:\.\w+)*)", re.ASCII)
 # In braces a field may have a dash: the end of the reference is clear.
-_BRACED = re.compile(r"\$\{([A-Za-z_]\w*)((?:\.[\w-]+)*)\}", re.ASCII)
-_BRACES = re.compile(r"""\$\{[^ \t"'{}]*\}?""")
+_BRACED = regex(r"\$\{([A-Za-z_]\w*)((?:\.[\w-]+)*)\}", re.ASCII)
+_BRACES = regex(r"""\$\{[^ \t"'{}]*\}?""")
 
 
 class Argument(NamedTuple):

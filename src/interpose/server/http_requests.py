@@ -11,13 +11,15 @@ import re
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ..runtime.regex import regex
+
 __all__ = ["LONGEST_HEAD", "HttpProblem", "HttpRequest", "read_head", "response"]
 
 LONGEST_HEAD = 16 * 1024
 """Bytes of a request before its body."""
 
-_LINE = re.compile(rb"([A-Z]{1,10}) (/[!-~]{0,2000}) HTTP/1\.1")
-_HEADER = re.compile(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}):[ \t]*([\x20-\x7e\x80-\xff\t]*)")
+_LINE = regex(rb"([A-Z]{1,10}) (/[!-~]{0,2000}) HTTP/1\.1")
+_HEADER = regex(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}):[ \t]*([\x20-\x7e\x80-\xff\t]*)")
 _WORDS = {
     200: "OK", 400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
     408: "Request Timeout", 411: "Length Required", 413: "Content Too Large", 431: "Request Header Fields Too Large",

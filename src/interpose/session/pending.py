@@ -8,7 +8,6 @@ refused, and a call that other hooks have seen is too.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
@@ -17,6 +16,7 @@ from ..errors import CallChanged, UsageError
 from ..matching.declared_tools import same_value
 from ..model import Hook, Template, empty_outcome
 from ..records import Record
+from ..runtime.regex import regex
 from .calls import BegunTool, Schema, hook_that_decided
 from .permission import Verdict
 from .sealed import AGAIN, read_sealed, seal
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["resume_call", "write_call"]
 
-_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+_ADDRESS = regex(r" at 0x[0-9A-Fa-f]+")
 _HOOK_PARTS = ("event", "label", "type", "matcher", "condition", "priority", "timeout", "on_error", "enforce", "locked",
                "parallel", "once", "scope", "layer", "source", "dialect")  # fmt: skip
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 
+from ...runtime.regex import regex
 from ..columns import DECISIONS, FIRING
 from ..protocol import SessionOverview, Totals
 from .base import Base, nanoseconds
@@ -123,7 +123,7 @@ def _latest_of(base: Base, session: int) -> tuple[str, tuple[str, ...]]:
     return event, tuple(sorted(_agents(body for _, body, _ in latest)))
 
 
-_AGENT = re.compile(r'"agent_id": ?"([^"\\]*)"')
+_AGENT = regex(r'"agent_id": ?"([^"\\]*)"')
 
 
 def _agents(bodies: Iterable[str]) -> set[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from typing import Any, Self
 
 from ...errors import UsageError
 from ...records import replace
+from ...runtime.regex import regex
 from ..columns import CHANGE, DECISIONS, FIRING, GAP, KINDS, MOVED, PERMISSION, RETENTION, STATUSES
 from ..protocol import (
     EVERYTHING,
@@ -384,7 +384,7 @@ def _conditions(selection: Selection, base: Base) -> tuple[str, list[Any]]:
 _CLIENT = "CASE WHEN json_valid(b.body) THEN json_extract(b.body, '$.client.name') END"
 """SQL for the coding agent whose hook fired an event; older records have none."""
 
-_LIKE = re.compile("[%_!]")
+_LIKE = regex("[%_!]")
 
 
 def _is_plain(text: str) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from ...runtime.regex import regex
 from ..chain import genesis
 from ..protocol import NotAStore, StoreUnreadable
 from ..raw import RawBatch, RawProcess, RawRecord
@@ -125,7 +125,7 @@ class SqliteOutbox:
             yield from self._base.execute(f"{query} IN ({', '.join('?' * len(some))})", some)
 
 
-_CONFIGURATION = re.compile(r'"config":"([0-9a-f]{16})"')
+_CONFIGURATION = regex(r'"config":"([0-9a-f]{16})"')
 """What a body names as its configuration; a field of an input may look the same, and then names none."""
 
 

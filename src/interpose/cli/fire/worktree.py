@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 from collections.abc import Mapping
 from typing import Any
 
 from ...errors import BadEvent
+from ...runtime.regex import regex
 
 __all__ = ["make_worktree"]
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
+_NAME = regex(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}")
 _SECONDS = 60
 
 

@@ -11,13 +11,14 @@ from typing import Any, NamedTuple
 
 from ...config.text import Parsed, parse
 from ...errors import ConfigError
+from ...runtime.regex import regex
 
 __all__ = ["CannotMerge", "merge_yaml"]
 
 Path = tuple[str, ...]
 
 _STEP = 2
-_KEY = re.compile(r"( *)([\w:]+):(?:\s+#.*)?", re.ASCII)
+_KEY = regex(r"( *)([\w:]+):(?:\s+#.*)?", re.ASCII)
 _EVENTS = "hooks"
 """The key whose keys are events with entries; any other key has entries itself."""
 

@@ -9,12 +9,13 @@ from typing import Any
 from ...config.text import parse
 from ...errors import UsageError, nearest
 from ...policies import POLICIES, RECOMMENDED, find_policy
+from ...runtime.regex import regex
 from .merge_yaml import CannotMerge, merge_yaml
 
 __all__ = ["add_policies", "choose_policies", "only_policies", "policies_yaml"]
 
 _KEY = "policies"
-_ONE = re.compile(rf"^{_KEY}:[ ]+([\w-]+)[ ]*(#.*)?$", re.MULTILINE)
+_ONE = regex(rf"^{_KEY}:[ ]+([\w-]+)[ ]*(#.*)?$", re.MULTILINE)
 """The line of a configuration that names one policy, or the set."""
 
 

@@ -14,6 +14,7 @@ from ...audit.protocol import StoredFiring
 from ...config.text import parse
 from ...errors import ConfigError, InterposeError, Problem, UsageError
 from ...events import TABLE
+from ...runtime.regex import regex
 from ...testing.cases import SUFFIXES, load_cases
 
 __all__ = ["append", "case_of", "to_yaml"]
@@ -21,7 +22,7 @@ __all__ = ["append", "case_of", "to_yaml"]
 _OF_ONE_SESSION = ("session_id", "transcript_path", "cwd", "hook_event_name", "tool_use_id", "prompt_id", "timestamp")
 """Fields that belong to one session, and not into a case."""
 
-_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_ ,./()-]*")
+_PLAIN = regex(r"[A-Za-z_][A-Za-z0-9_ ,./()-]*")
 _WORDS = {"y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf"}
 
 

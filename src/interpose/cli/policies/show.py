@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,12 +12,13 @@ from ...policies import GROUPS, Policy, find_policy
 from ...policies.cases import PolicyCase, cases_of
 from ...policies.parameters import written
 from ...policies.reading import COMMON, HOOK_OPTIONS
+from ...runtime.regex import regex
 from ..render import cut, flat, paint, short_path
 from .facts import PolicyFacts
 
 __all__ = ["RESULTS", "as_dict", "examples_of", "print_policy", "print_set", "visible", "yaml_of"]
 
-_MIXED = re.compile(r"\w*[A-Za-z]\w*")
+_MIXED = regex(r"\w*[A-Za-z]\w*")
 _WIDTH = 80
 _MOST = 4
 """How many examples of each result are shown."""

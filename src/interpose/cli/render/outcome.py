@@ -11,6 +11,7 @@ from typing import Any
 from ...dialects.reply import changed_fields
 from ...model import Outcome, Result, row_of
 from ...replies import clean
+from ...runtime.regex import regex
 from . import paint, short_path
 
 __all__ = ["STATUS_COLOURS", "change_lines", "labelled_lines", "print_outcome", "subject_of", "unexpected_stderr"]
@@ -22,7 +23,7 @@ _VERDICTS = {
     "none": ("GO ON", "green"),
 }
 STATUS_COLOURS = {"ok": "green", "failed": "red", "timeout": "red", "skipped": "dim"}
-_TRACE_LINE = re.compile(r'^  File "(.+?)", line (\d+)', re.MULTILINE)
+_TRACE_LINE = regex(r'^  File "(.+?)", line (\d+)', re.MULTILINE)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 _LONGEST = 2_000
 _MOST_LINES = 12

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 from ...redaction.redactor import is_redacted
 from ...replies import clean
+from ...runtime.regex import regex
 from ...session import Question
 from . import flat
 
@@ -18,11 +19,9 @@ _LONG = 1_000
 
 # Characters that show nothing although Python counts them as printable: variation selectors, Hangul fillers and the
 # Braille blank.
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-_BLANKS = re.compile(" {20,}")
-_WORD = re.compile(r"[^\W\d_]+")
+_INVISIBLE = regex("[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]")
+_BLANKS = regex(" {20,}")
+_WORD = regex(r"[^\W\d_]+")
 
 
 def question_lines(question: Question) -> Iterator[str]:

@@ -5,11 +5,11 @@ Rules name our tools and keys, so that one rule holds in every agent. What a tab
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...errors import BadEvent
+from ...runtime.regex import regex
 
 __all__ = [
     "PATCH_TOOL",
@@ -31,8 +31,8 @@ MOST_FILES = 200
 """A patch of more files is refused: each file is an event."""
 
 # Spaces before a header are let through by the programs that apply patches.
-_FILE = re.compile(r"^\s*\*\*\* (Add|Update|Delete) File: *(.+?)\s*$")
-_MOVE = re.compile(r"^\s*\*\*\* Move to: *(.+?)\s*$")
+_FILE = regex(r"^\s*\*\*\* (Add|Update|Delete) File: *(.+?)\s*$")
+_MOVE = regex(r"^\s*\*\*\* Move to: *(.+?)\s*$")
 
 
 class ToolMapping(NamedTuple):

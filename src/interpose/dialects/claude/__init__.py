@@ -17,6 +17,7 @@ from ...event import Event
 from ...events import EventSpec
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
+from ...runtime.regex import regex
 from .. import native
 from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, ParsedAnswer, cut, read_answer
 
@@ -25,7 +26,7 @@ __all__ = ["LONGEST_TEXT", "read", "variables", "withheld_prefixes", "write"]
 withheld_prefixes = ("OTEL_",)
 """Prefixes of the host's variables that a hook does not get; it gets all others."""
 _MISSING_FILE_IS_NO_BLOCK = frozenset({"Stop", "SubagentStop", "TaskCompleted"})
-_FILE_IS_MISSING = re.compile(r"no such file|can't open file|cannot find module|ENOENT", re.IGNORECASE)
+_FILE_IS_MISSING = regex(r"no such file|can't open file|cannot find module|ENOENT", re.IGNORECASE)
 _NOTHING = ParsedAnswer(Reply(), is_answer=False)
 
 

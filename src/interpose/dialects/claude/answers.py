@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from ...events import EventSpec
 from ...records import Record, replace
 from ...replies import Failure, Reply, clean
+from ...runtime.regex import regex
 
 __all__ = ["LONGEST_TEXT", "OUTPUTS", "PARTS", "TOP_LEVEL", "ParsedAnswer", "cut", "is_discarded", "read_answer"]
 
@@ -68,7 +68,7 @@ _OUTPUTS_ELSEWHERE = _fields(_PERMISSION)
 # Outputs that become parts of a reply; all others go to ``extra``.
 PARTS = {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext", "updatedToolOutput",
           "updatedMCPToolOutput", "decision"}  # fmt: skip
-_TERMINAL = re.compile("(?:\x1b\\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\)|\x07)+")
+_TERMINAL = regex("(?:\x1b\\](?:0|1|2|9|99|777);[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\\\)|\x07)+")
 
 
 class ParsedAnswer(Record, kw_only=False):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import time
 from collections.abc import Mapping
@@ -12,6 +11,7 @@ from ...event import Event
 from ...events import EventSpec
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
+from ...runtime.regex import regex
 from ...strict_json import BadJson, decode
 from .answers import read as read_answer
 
@@ -30,7 +30,7 @@ _MOST_LINES = 100
 
 # Python, Perl and the shell exit with 2 if they do not find their script, which would look like a deny. It must be all
 # that was written: a hook that denies may repeat what the model wrote.
-_NOT_LAUNCHED = re.compile(
+_NOT_LAUNCHED = regex(
     r"(\S*(python|pypy)[\w.-]*: can't open file '.*': \[Errno \d+\]|Can't open perl script \".*\":"
     r"|\S*sh: (\d+: )?(cannot|can't) open .*:) (No such file( or directory)?|Permission denied|(Is|Not) a directory)"
 )

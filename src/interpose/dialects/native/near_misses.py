@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from itertools import islice
 from unicodedata import normalize
 
+from ...runtime.regex import regex
+
 __all__ = ["doubt"]
 
 _DECIDING = {key.lower(): key for key in (
@@ -44,7 +46,7 @@ _FIRST_WORDS = frozenset({"blocked", "denied", "deny", "forbidden", "refused", "
 """Words that refuse also as the beginning of a text: ``blocked by policy``."""
 _ACCEPTED = frozenset({"0", "allow", "allowed", "f", "false", "n", "never", "no", "none", "nothing", "null", "off"})
 
-_PREFIX = re.compile("^(is|can|may|must|should)")
+_PREFIX = regex("^(is|can|may|must|should)")
 _ENGLISH = frozenset({"about"})
 """Words one letter from a deciding key, which are near misses only if they are true."""
 _SHORT, _LONG = 6, 12

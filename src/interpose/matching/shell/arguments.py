@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ...runtime.regex import regex
 from .. import programs
 from .context import INPUT_RUN, INPUT_SUSPECT, Context
 from .line import Suspect
@@ -21,7 +21,7 @@ _SHORTEST = 4  # a long option is not shortened further
 _STANDARD_INPUT = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _TRANSPORTS = frozenset(["ssh", "rsh", "gzip", "pigz", "zstd", "xz", "bzip2", "lz4", "less"])
 _CLUSTERED = frozenset(["rsync", "tar", "man", "nc", "ncat", "netcat", "git rebase", "git difftool"])
-_CLUSTER = re.compile(r"-[a-zA-Z0-9]*([a-zA-Z0-9])")
+_CLUSTER = regex(r"-[a-zA-Z0-9]*([a-zA-Z0-9])")
 
 
 def look_into(line: Resolver, name: str, arguments: Sequence[str], context: Context, *, texts: bool = True) -> int:

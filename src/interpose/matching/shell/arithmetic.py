@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Set as AbstractSet
 
+from ...runtime.regex import regex
 from ..programs import INTERPRETERS, SHELLS
 from .findings import Findings
 from .parsed import ParsedLine
@@ -12,8 +12,8 @@ from .words import UnreadKind, written_of
 
 __all__ = ["Arithmetic"]
 
-_NUMBER = re.compile(r"-?[0-9]*")
-_SUBSCRIPT = re.compile(r"[\[`]|\$\(|\\[0-9xuU]")
+_NUMBER = regex(r"-?[0-9]*")
+_SUBSCRIPT = regex(r"[\[`]|\$\(|\\[0-9xuU]")
 _TESTS = frozenset(["[", "[["])
 _TEXT_MAKERS = SHELLS | INTERPRETERS.keys() | frozenset([
     "awk", "gawk", "mawk", "nawk", "base32", "base64", "basenc", "curl", "gpg", "http", "jq", "nc", "ncat", "openssl",

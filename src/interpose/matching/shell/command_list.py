@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ...runtime.regex import regex
 from .parsed import IN_TEST, ParsedLine
 from .words import MANY, RawCommand, Unsure, brace_words, is_known, value_of
 
@@ -19,9 +20,9 @@ RESERVED = _OPENERS | _CLOSERS | _BETWEEN
 KEYWORDS = RESERVED | {"case", "esac", "for", "select", "function"}
 """All reserved words."""
 
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(\[.*?\])?\+?=", re.ASCII | re.DOTALL)
-_OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_]\w*\[[^\]]*\Z", re.ASCII)
+_NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
+_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(\[.*?\])?\+?=", re.ASCII | re.DOTALL)
+_OPEN_SUBSCRIPT = regex(r"[A-Za-z_]\w*\[[^\]]*\Z", re.ASCII)
 
 
 class _Nesting:

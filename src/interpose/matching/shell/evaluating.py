@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...runtime.regex import regex
 from .context import Context
 from .line import Suspect
 from .resolver import Resolver
@@ -12,10 +13,10 @@ from .words import MANY, ONE, value_of
 
 __all__ = ["evaluate"]
 
-_ASSIGNMENT = re.compile(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=", re.ASCII)
+_ASSIGNMENT = regex(r"([A-Za-z_]\w*)(?:\[[^\]]*\])?\+?=", re.ASCII)
 _ARITHMETIC_TESTS = frozenset(["-eq", "-ne", "-lt", "-le", "-gt", "-ge"])
-_ARRAY = re.compile(r"-\w*[aA]\w*")
-_COMPUTED = re.compile("=.*[$`\0\1]", re.DOTALL)
+_ARRAY = regex(r"-\w*[aA]\w*")
+_COMPUTED = regex("=.*[$`\0\1]", re.DOTALL)
 
 
 def evaluate(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> None:

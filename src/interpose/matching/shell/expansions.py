@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from typing import Protocol
 
+from ...runtime.regex import regex
 from ..programs import DIRECTORY_VARIABLES
 from .ansi_c import decode_ansi_c
 from .parsed import ParsedLine
@@ -16,17 +17,17 @@ from .words import MANY, ONE, Expansion, MarkedWord, Unread, Unsure, expanded, j
 
 __all__ = ["ExpansionReader", "NestedCommands"]
 
-_IN_DOUBLE_QUOTES = re.compile(r'[^"\\$`]+')
-_IN_BRACES = re.compile(r"[^}'\"\\$`<>]+")
-_IN_BACKTICKS = re.compile(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
-_IN_ANSI_C = re.compile(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
-_PARAMETER = re.compile(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
-_DEFAULT = re.compile(r"[A-Za-z_]\w*:?[-=+]((?:[^${}`'\"\\*?\[]|\"[\w./:@%+-]*\"|'[\w./:@%+-]*')+)", re.ASCII)
-_SUBSCRIPT = re.compile(r"\[(?:[@*]|-?[0-9]+)\]")
-_SLICE = re.compile(r":(?![-=?+]) *[^}]*")
-_NUMBERS = re.compile(r"[ 0-9:-]*\Z")
-_INDIRECT = re.compile(r"![A-Za-z_]\w*(?:[@*]|\[[@*]\])?\}?", re.ASCII)
+_IN_DOUBLE_QUOTES = regex(r'[^"\\$`]+')
+_IN_BRACES = regex(r"[^}'\"\\$`<>]+")
+_IN_BACKTICKS = regex(r"((?:[^`\\]|\\.)*)`", re.DOTALL)
+_IN_ANSI_C = regex(r"((?:[^'\\]|\\.)*)'", re.DOTALL)
+_NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
+_PARAMETER = regex(r"[A-Za-z_]\w*|[0-9@*#?$!-]", re.ASCII)
+_DEFAULT = regex(r"[A-Za-z_]\w*:?[-=+]((?:[^${}`'\"\\*?\[]|\"[\w./:@%+-]*\"|'[\w./:@%+-]*')+)", re.ASCII)
+_SUBSCRIPT = regex(r"\[(?:[@*]|-?[0-9]+)\]")
+_SLICE = regex(r":(?![-=?+]) *[^}]*")
+_NUMBERS = regex(r"[ 0-9:-]*\Z")
+_INDIRECT = regex(r"![A-Za-z_]\w*(?:[@*]|\[[@*]\])?\}?", re.ASCII)
 
 
 class NestedCommands(Protocol):

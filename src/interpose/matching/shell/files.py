@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from fnmatch import fnmatchcase
 
+from ...runtime.regex import regex
 from ..programs import FILES_READ_BY_NAME, INERT, WRITERS
 from .context import INPUT_RUN, INPUT_SUSPECT, Context
 from .findings import Findings
@@ -17,9 +18,9 @@ from .words import MANY, RawCommand, base_name, is_known, written_of
 __all__ = ["LineFiles"]
 
 _STREAMS = ("/dev/null", "/dev/stdout", "/dev/stderr", "/dev/tty")
-_MARKS = re.compile("[\0\1]+")
-_ESCAPES = re.compile(r"\\[abfnrtv]")  # as printf and echo -e write them
-_SAVES = re.compile(r"-[a-zA-Z]*O|--remote-name")
+_MARKS = regex("[\0\1]+")
+_ESCAPES = regex(r"\\[abfnrtv]")  # as printf and echo -e write them
+_SAVES = regex(r"-[a-zA-Z]*O|--remote-name")
 # It is compiled on first use, which takes long.
 _CODE = r"\.(?:[ch]|cc|cpp|cs|go|gradle|java|js|kt|lua|mjs|mk|php|pl|pm|py|r|rb|rs|sh|swift|tcl|ts|tsx|zig|cmake)\Z"
 _GIT_SETTINGS = frozenset(["config", ".gitconfig"])

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
+from ...runtime.regex import regex
 from ..programs import KNOWN, TEXT_OPTIONS
 from .line import Pipe, ShellCommand, Suspect
 from .texts import is_text
@@ -12,7 +12,7 @@ from .words import Unread, UnreadKind
 
 __all__ = ["Findings"]
 
-_MESSAGE_LETTERS = re.compile(r"-[a-zA-Z]*m")  # git commit -am TEXT
+_MESSAGE_LETTERS = regex(r"-[a-zA-Z]*m")  # git commit -am TEXT
 
 
 class Findings:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
 from typing import NamedTuple
 
+from ...runtime.regex import regex
 from ..programs import DIRECTORY_VARIABLES, KNOWN
 from .parsed import CLOSER_OF, CLOSERS, ParsedLine
 from .words import MANY, ONE, Expansion, MarkedWord, RawCommand, UnreadKind, is_known, pieces_of, value_of, written_of
@@ -28,9 +29,9 @@ _LONGEST_VALUE = 20_000
 _MOST_ASSIGNMENTS = 200
 _TEMPORARY = "/tmp/tmp.0000000000"  # noqa: S108 - it is compared, not used
 
-_SAFE_VALUE = re.compile(r"[\w./:@%+,=^-]+", re.ASCII)
-_WORDS_VALUE = re.compile(r"[\w./:@%+,=^~ -]*", re.ASCII)
-_NAME = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_SAFE_VALUE = regex(r"[\w./:@%+,=^-]+", re.ASCII)
+_WORDS_VALUE = regex(r"[\w./:@%+,=^~ -]*", re.ASCII)
+_NAME = regex(r"[A-Za-z_]\w*", re.ASCII)
 _STORES = frozenset(
     ["read", "mapfile", "readarray", "getopts", "unset", "let", "wait", "printf", "vared", "zparseopts"]
 )
@@ -38,8 +39,8 @@ _DECLARES = frozenset(["export", "declare", "typeset", "local", "readonly", "int
 _EVALUATES = frozenset(["eval", "source", ".", "trap", "alias", "emulate", "enable", "builtin", "command"])
 _ENDS = frozenset(["exit", "return", "exec", "break", "continue", "logout"])
 _PLACES = {"HOME": "~", "PWD": ".", "TMPDIR": "/tmp"}  # noqa: S108 - it is compared, not used
-_ENVIRONMENT_NAME = re.compile(r"(?!argv\Z)[A-Za-z]\w*", re.ASCII)
-_POSITIONAL = re.compile(r"[0-9]+|[@*]")
+_ENVIRONMENT_NAME = regex(r"(?!argv\Z)[A-Za-z]\w*", re.ASCII)
+_POSITIONAL = regex(r"[0-9]+|[@*]")
 _OF_THE_SHELL = (
     "BASH", "COPROC", "COMP_", "DIRSTACK", "FUNCNAME", "HIST", "IFS", "LINENO", "MAPFILE", "OPT", "PIPESTATUS",
     "PROMPT", "PS", "RANDOM", "READLINE", "REPLY", "SECONDS", "SRANDOM", "ZSH_",

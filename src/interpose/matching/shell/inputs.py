@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from collections.abc import Set as AbstractSet
 
+from ...runtime.regex import regex
 from ..programs import READS_DATA
 from .context import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context
 from .files import LineFiles
@@ -19,7 +20,7 @@ __all__ = ["LineInputs"]
 
 _MOST_PIPES = 3_000
 _MOST_FED = 100
-_FEEDS = re.compile(r"(?<!\|)\|(?!\|)|<|>\(|\bcoproc\b")
+_FEEDS = regex(r"(?<!\|)\|(?!\|)|<|>\(|\bcoproc\b")
 _SQL_PROGRAMS = frozenset(["psql", "sqlite3"])
 # It is compiled on first use, which takes long.
 _SQL_COMMAND = r"(?im)[\\\\!|]|^\s*\.\w|\bprogram\b|load_extension|edit\(|readfile|writefile"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from ...runtime.regex import regex
 from .. import programs
 from ..programs import INTERPRETERS, KNOWN
 from .arguments import look_into
@@ -17,7 +18,7 @@ from .words import MANY, UnreadKind, base_name, is_known, pieces_of
 
 __all__ = ["run_interpreter", "run_shell"]
 
-_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
+_MODULE = regex(r"-[bBdEiIOPqsSuvx]*m([\w.]*)")
 _LOADS = frozenset(["-r", "--require", "--import", "--loader", "--experimental-loader", "-M", "-I"])
 
 

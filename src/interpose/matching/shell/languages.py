@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from ...runtime.regex import regex
+
 __all__ = ["is_inert_awk", "is_inert_code", "is_inert_sed"]
 
 _DANGEROUS = (
@@ -28,16 +30,14 @@ _LONGEST = 1_000
 
 # A slash in brackets does not end a pattern, so brackets are read too.
 _SED_PATTERN = r"/(?:[^/\\\n\[]|\\.|\[\^?\]?[^\]/]*\])*/[IM]?"
-_SED_ADDRESS = re.compile(
-    rf"(?:[0-9]+(?:~[0-9]+)?|\$|{_SED_PATTERN})(?:,(?:[0-9]+|\+[0-9]+|\$|{_SED_PATTERN}))?\s*!?\s*"
-)
-_SED_COMMAND = re.compile(
+_SED_ADDRESS = regex(rf"(?:[0-9]+(?:~[0-9]+)?|\$|{_SED_PATTERN})(?:,(?:[0-9]+|\+[0-9]+|\$|{_SED_PATTERN}))?\s*!?\s*")
+_SED_COMMAND = regex(
     r"s([^\w\s\\;{}\[])(?:(?!\1)[^\\\[]|\\.|\[\^?\]?(?:(?!\1)[^\]])*\])*?\1(?:(?!\1)[^\\]|\\.)*?\1[gpiIm0-9]*(?=\s*(?:[;}\n]|\Z))"
     r"|y([^\w\s\\;{}])(?:(?!\2)[^\\]|\\.)*?\2(?:(?!\2)[^\\]|\\.)*?\2(?=\s*(?:[;}\n]|\Z))"
     r"|[dDpPnNgGhHxzF=](?=\s*(?:[;}\n]|\Z))|[qQlL][0-9]*(?=\s*(?:[;}\n]|\Z))|[aicrbtT:][^\n;]*(?:\n|\Z)|[btT:][\w]*(?=[;\n}]|\Z)",
     re.DOTALL,
 )
-_SED_BETWEEN = re.compile(r"[\s;{}]*")
+_SED_BETWEEN = regex(r"[\s;{}]*")
 
 
 def is_inert_code(language: str, code: str) -> bool:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from ...runtime.regex import regex
 from ..programs import GLOBAL_OPTIONS, WRAPPERS, options_of
 from .words import MANY, ONE
 
 __all__ = ["keys_of", "operands_of", "parse_options", "program_of"]
 
-_VERSIONED = re.compile(
+_VERSIONED = regex(
     r"(python|pip|pypy|perl|ruby|gcc|g\+\+|clang|clang\+\+|php|lua|node|tclsh|wish|bash|ksh|vim|not|java)-?[0-9][0-9.]*"
 )
 

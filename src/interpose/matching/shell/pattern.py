@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
+from ...runtime.regex import regex
 from ..grades import Grade
 from ..programs import BUILTINS, SUBCOMMAND_WORDS, is_known_program, spellings_of
 from .line import Line, ShellCommand, Suspect
@@ -21,18 +22,18 @@ _MOST_WORDS = 200
 
 # Redirections, variables and expansions, which change the effect of a command without being one of its words; and
 # characters that separate words in one shell and not in another.
-_MORE_THAN_WORDS = re.compile(r"[<>`$(){}\[\]\\\x00-\x08\x0b-\x1f\x7f]|(?:^|[\s;&|])\w+\+?=")
+_MORE_THAN_WORDS = regex(r"[<>`$(){}\[\]\\\x00-\x08\x0b-\x1f\x7f]|(?:^|[\s;&|])\w+\+?=")
 _BLANK_IN_A_WORD = "\0"
-_PLAIN_LINE = re.compile(r"[\w ./:@%,+=^-]+", re.ASCII)
-_MARK = re.compile("[\0\1]")
-_CHANGES_WORDS = re.compile(r"[\"'\\$`{}*?\[\0\1]")
+_PLAIN_LINE = regex(r"[\w ./:@%,+=^-]+", re.ASCII)
+_MARK = regex("[\0\1]")
+_CHANGES_WORDS = regex(r"[\"'\\$`{}*?\[\0\1]")
 _SEPARATORS = r"[\s,;\"'()\[\]{}=|&!%\\]"
-_SYSTEM_PATH = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]*\Z")
-_SUBCOMMAND = re.compile(r"[a-z][a-z-]+")
-_TEST = re.compile(r"-[a-zA-Z]|!|\(|.* (?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) ")
+_SYSTEM_PATH = regex(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]*\Z")
+_SUBCOMMAND = regex(r"[a-z][a-z-]+")
+_TEST = regex(r"-[a-zA-Z]|!|\(|.* (?:=|==|!=|-eq|-ne|-lt|-le|-gt|-ge|-nt|-ot|-ef) ")
 
 
-_GOES_BACK = re.compile(r"[^./][^/]*/+(?:\./+)*\.\.(?:/|\Z)")
+_GOES_BACK = regex(r"[^./][^/]*/+(?:\./+)*\.\.(?:/|\Z)")
 
 
 class CommandPattern:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 
+from ...runtime.regex import regex
 from .dispatch import read_program
 from .line import Line
 from .resolver import LONGEST, Resolver
@@ -13,7 +13,7 @@ from .words import SimpleCommand, Unread, Unsure
 
 __all__ = ["read_line", "shell_commands"]
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+_CONTROL = regex(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 @lru_cache(maxsize=64)  # every rule at an event reads the same line

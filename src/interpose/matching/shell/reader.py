@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from weakref import proxy
 
+from ...runtime.regex import regex
 from .command_list import KEYWORDS, RESERVED, CommandList
 from .expansions import ExpansionReader
 from .here_documents import HereDocument, HereDocuments
@@ -24,13 +25,13 @@ from .words import Redirection, Unsure, is_known
 __all__ = ["parse"]
 
 _OPERATORS = frozenset(";&|()<>#")
-_DESCRIPTOR = re.compile(r"[0-9]+|\{[A-Za-z_]\w*\}", re.ASCII)
-_REDIRECTION = re.compile(r"&>>?|<<<|<<-?|<>|<&|>>|>&|>\||[<>]")
-_NUMBER_OF = re.compile(r"\$\((?:nproc|date \+%s|id -u|getconf \w+)\)")
-_EVALUATED = re.compile(r"[A-Za-z_]\w*|\$\(", re.ASCII)
+_DESCRIPTOR = regex(r"[0-9]+|\{[A-Za-z_]\w*\}", re.ASCII)
+_REDIRECTION = regex(r"&>>?|<<<|<<-?|<>|<&|>>|>&|>\||[<>]")
+_NUMBER_OF = regex(r"\$\((?:nproc|date \+%s|id -u|getconf \w+)\)")
+_EVALUATED = regex(r"[A-Za-z_]\w*|\$\(", re.ASCII)
 
 # What may follow the name of a coprocess: a command that is more than words.
-_COMPOUND = re.compile(r"(?:[ \t]|\\\n)+(?:\(|(?:\{|\[\[|if|while|until|for|case|select)(?=\s))")
+_COMPOUND = regex(r"(?:[ \t]|\\\n)+(?:\(|(?:\{|\[\[|if|while|until|for|case|select)(?=\s))")
 
 
 def parse(text: str, depth: int = 0) -> ParsedLine:

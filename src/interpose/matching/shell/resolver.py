@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from ...runtime.regex import regex
 from ..grades import Grade
 from ..programs import BUILTINS, INTERPRETERS, KNOWN, SHELLS, WRAPPERS
 from .arithmetic import Arithmetic
@@ -47,9 +48,9 @@ LONGEST = 100_000
 DEEPEST = 10
 _MOST_COMMANDS = 3_000
 
-_SYSTEM_PROGRAM = re.compile(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
+_SYSTEM_PROGRAM = regex(r"/(?:usr/|opt/homebrew/)?(?:local/)?s?bin/[^/]+\Z")
 _SHELL_VARIABLES = frozenset(["SHELL"])
-_CODE_OPTION = re.compile(r"-[a-zA-Z]*[ceErR]|--?(?:eval|exec|command|print|run)(?:=.*)?", re.DOTALL)
+_CODE_OPTION = regex(r"-[a-zA-Z]*[ceErR]|--?(?:eval|exec|command|print|run)(?:=.*)?", re.DOTALL)
 
 
 ProgramReader = Callable[["Resolver", str, Sequence[str], Context], int]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import pairwise
 
+from ...runtime.regex import regex
 from .. import programs
 from ..programs import INTERPRETERS, WRAPPERS, Wrapper
 from .arguments import look_into
@@ -31,7 +32,7 @@ _ARCHITECTURE = (
     r"|parisc\w*|riscv\w*"
 )
 _MOST_VALUES = 16
-_PLACES_OF_PARALLEL = re.compile(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
+_PLACES_OF_PARALLEL = regex(r"\{(?:[0-9+-]*(?:[./#%]|//|/\.)?|=.*?=)\}")
 _TMUX_RUNS = frozenset([
     "new", "new-session", "neww", "new-window", "splitw", "split-window", "respawnp", "respawn-pane", "respawnw",
     "respawn-window", "run", "run-shell", "if", "if-shell", "send", "send-keys", "pipep", "pipe-pane", "popup",
@@ -498,8 +499,8 @@ def _is_generated(line: Resolver, words: Sequence[str], context: Context) -> boo
 
 
 _MOST_GENERATING = 5
-_PLAIN_WORD = re.compile(r"(?!/(?:dev|proc|tmp|var/tmp)/)[\w./=@+-]+", re.ASCII)
-_GENERATES = re.compile(r"(?:--?)?(?:(?:\w+-)?(?:completions?|env|hook|init)|shellenv|activate|complete-\w+)", re.ASCII)
+_PLAIN_WORD = regex(r"(?!/(?:dev|proc|tmp|var/tmp)/)[\w./=@+-]+", re.ASCII)
+_GENERATES = regex(r"(?:--?)?(?:(?:\w+-)?(?:completions?|env|hook|init)|shellenv|activate|complete-\w+)", re.ASCII)
 
 
 def _is_for_completion(assigned: Sequence[tuple[str, str]]) -> bool:

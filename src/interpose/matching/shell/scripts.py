@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ...runtime.regex import regex
 from .arguments import look_into
 from .context import INPUT_IGNORED, INPUT_RUN, INPUT_SUSPECT, Context
 from .languages import is_inert_awk, is_inert_sed
@@ -14,8 +15,8 @@ from .words import MANY, ONE, is_known, pieces_of, value_of
 
 __all__ = ["read_awk", "read_cmake", "read_debugger", "read_editor", "read_make", "read_sed"]
 
-_EDITOR_COMMAND = re.compile(r"(?:^|[:|\s])!+([^|\n]+)|system(?:list)?\(['\"]([^'\"\n]+)['\"]\)")
-_SED_EXECUTES = re.compile(r"(?:^|[;{}\n])[0-9,$~!/\s]*e[ \t]+([^\n]+)")
+_EDITOR_COMMAND = regex(r"(?:^|[:|\s])!+([^|\n]+)|system(?:list)?\(['\"]([^'\"\n]+)['\"]\)")
+_SED_EXECUTES = regex(r"(?:^|[;{}\n])[0-9,$~!/\s]*e[ \t]+([^\n]+)")
 
 
 def read_awk(line: Resolver, name: str, arguments: Sequence[str], context: Context) -> int:
@@ -110,8 +111,8 @@ _DEBUGGER_OPTIONS = frozenset([
     "-ex", "-eval-command", "-iex", "-init-eval-command", "-o", "-one-line", "-O", "-one-line-before-file", "-k",
     "-one-line-on-crash",
 ])  # fmt: skip
-_DEBUGGER_SHELL = re.compile(r"\s*(?:shell\b|platform\s+shell\b|!)\s*(.*)", re.DOTALL)
-_DEBUGGER_CODE = re.compile(
+_DEBUGGER_SHELL = regex(r"\s*(?:shell\b|platform\s+shell\b|!)\s*(.*)", re.DOTALL)
+_DEBUGGER_CODE = regex(
     r"\s*(?:py\w*|pi|gu\w*|script|source|pipe|make|compile|expr\w*\s.*\bsystem|command\s+s\w+)\b|.*\b(?:system|popen|exec\w*)\s*\(",
     re.DOTALL,
 )
@@ -138,7 +139,7 @@ def read_debugger(line: Resolver, name: str, arguments: Sequence[str], context: 
 
 # make and cmake.
 
-_MAKE_RUNS = re.compile(r"\$[({](?:shell|eval|file)\b")
+_MAKE_RUNS = regex(r"\$[({](?:shell|eval|file)\b")
 _MAKE_TEXT = frozenset(["--eval", "-E"])
 
 

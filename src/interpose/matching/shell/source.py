@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
+from ...runtime.regex import regex
 from .words import Unsure
 
 __all__ = ["BARE", "ShellSource"]
 
 _DEEPEST = 40
 
-_BLANKS = re.compile(r"(?:[ \t]|\\\n)+")
-BARE = re.compile(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
+_BLANKS = regex(r"(?:[ \t]|\\\n)+")
+BARE = regex(r"[^\s'\"\\$`*?\[{}=;&|()<>#~!]+")
 """Characters that stand for themselves."""
 # A mark that continues on the next line: $ and (, < and <.
-_BROKEN_MARK = re.compile(r"\$\\\n|[<>]\\\n[<>(&|]|\(\\\n\(|[&|;]\\\n[&|;>]")
+_BROKEN_MARK = regex(r"\$\\\n|[<>]\\\n[<>(&|]|\(\\\n\(|[&|;]\\\n[&|;>]")
 
 
 class ShellSource:

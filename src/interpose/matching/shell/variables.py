@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
+from ...runtime.regex import regex
 from ..programs import (
     COMMAND_VARIABLES,
     DIRECTORY_VARIABLES,
@@ -29,15 +30,15 @@ __all__ = ["MOST_SETTINGS", "Variables"]
 MOST_SETTINGS = 50
 """How many settings are kept: the last ones."""
 
-_FILE_VARIABLE = re.compile(r"(?:LD_|DYLD_|BASH_FUNC_)")
-_FILE_VALUE = re.compile(r"(?!.*(?:eval|exec|-[rME]|command))[\w=%:,.+ -]*\Z", re.ASCII)
+_FILE_VARIABLE = regex(r"(?:LD_|DYLD_|BASH_FUNC_)")
+_FILE_VALUE = regex(r"(?!.*(?:eval|exec|-[rME]|command))[\w=%:,.+ -]*\Z", re.ASCII)
 _LIBRARY_PATHS = frozenset(["LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "DYLD_FALLBACK_LIBRARY_PATH"])
 _SETTINGS_FILES = frozenset(["GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"])
-_COMMAND_VARIABLE = re.compile(r"(?:PAGER|EDITOR|_COMMAND|_CMD|_SSH|_RSH|_ASKPASS|BROWSER)\Z")
+_COMMAND_VARIABLE = regex(r"(?:PAGER|EDITOR|_COMMAND|_CMD|_SSH|_RSH|_ASKPASS|BROWSER)\Z")
 _PROMPTS = frozenset(["PS0", "PS1", "PS2", "PROMPT_COMMAND"])
 _STARTS_SHELLS = frozenset(["su", "script", "ssh", "screen", "tmux", "exec", "env", "login", "docker", "", "runuser"])
-_COUNTING = re.compile(r"(?<![$\w{])(?:RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|HISTCMD)(?=\+?=|[\s;]|$)")
-_EVALUATED = re.compile(r"@[PEAKak]\}")
+_COUNTING = regex(r"(?<![$\w{])(?:RANDOM|SRANDOM|SECONDS|LINENO|OPTIND|HISTCMD)(?=\+?=|[\s;]|$)")
+_EVALUATED = regex(r"@[PEAKak]\}")
 
 
 class Variables:

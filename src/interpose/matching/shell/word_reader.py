@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from ...runtime.regex import regex
 from .expansions import ExpansionReader, NestedCommands
 from .parsed import ARRAY_ELEMENT
 from .source import BARE, ShellSource
@@ -11,11 +12,11 @@ from .words import MANY, ONE, Expansion, MarkedWord, expanded, join, pieces_of
 
 __all__ = ["WordReader"]
 
-_TILDE = re.compile(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
-_BRACKETS = re.compile(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
-_AFTER_BRACKET = re.compile(r"[\s;&|<>()\]$`\"'\\]")  # ends a word, or may make a pattern of an open bracket
-_NO_BRACES = re.compile(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
-_PLAIN_BRACES = re.compile(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
+_TILDE = regex(r"~[\w.+-]*(?=[/:\s;&|()<>]|\Z)", re.ASCII)
+_BRACKETS = regex(r"\[[^\]\s;&|()<>'\"\\$`]{0,64}\]")
+_AFTER_BRACKET = regex(r"[\s;&|<>()\]$`\"'\\]")  # ends a word, or may make a pattern of an open bracket
+_NO_BRACES = regex(r"\{(?:(?!\.\.)[^{},\s;&|()<>'\"\\$`])*\}")  # nothing to choose from: no expansion
+_PLAIN_BRACES = regex(r"\{[\w./:@%+=-]*(?:,[\w./:@%+=-]*)+\}", re.ASCII)
 
 
 class WordReader:

@@ -5,9 +5,10 @@ A word is a text in which two marks stand for what is only known while the line 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, NamedTuple, Self
+
+from ...runtime.regex import regex
 
 __all__ = [
     "MANY",
@@ -38,7 +39,7 @@ ONE = "\0"
 MANY = "\1"
 """Any number of words, or none: ``$x``, ``*``, ``{a,b}``."""
 
-_MARK = re.compile("[\0\1]")
+_MARK = regex("[\0\1]")
 
 
 class Word(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from ...runtime.regex import regex
 from .. import programs
 from ..programs import INERT, KNOWN, SHELLS, WRAPPERS, Wrapper
 from .arguments import run_options
@@ -21,7 +22,7 @@ __all__ = ["run_wrapper", "suspect_wrapper"]
 
 _MOST_GUESSES = 3
 _PLAIN_XARGS = frozenset(["I", "i", "replace", "r", "t", "P", "no-run-if-empty", "verbose", "max-procs"])
-_PLAIN_INPUT = re.compile(r"[\w./:@%+,=\s-]{1,4000}", re.ASCII)
+_PLAIN_INPUT = regex(r"[\w./:@%+,=\s-]{1,4000}", re.ASCII)
 
 
 def run_wrapper(line: Resolver, key: str, wrapper: Wrapper, arguments: Sequence[str], context: Context) -> int:

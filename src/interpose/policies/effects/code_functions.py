@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from ...runtime.regex import regex
 
 __all__ = [
     "ALONE",
@@ -191,10 +191,10 @@ DECODES = frozenset(
         Buffer.from chr pack loads frombytes
     """.split()
 )
-PRINTS = re.compile(
+PRINTS = regex(
     r"\b(?:print|puts|console\.\w+|echo|printf|pprint|write|JSON\.stringify|dumps|var_dump|print_r|say|inspect|p|pp)\b"
 )
-SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c)?sh\b|\s*cmd(?:\.exe)?\b")
+SHELL = regex(r"\s*(?:\S*/)?(?:ba|da|z|k|c)?sh\b|\s*cmd(?:\.exe)?\b")
 SOCKETS = frozenset({"socket", "TCPSocket", "fsockopen", "Socket", "createConnection", "connect", "pfsockopen"})
 SAME_TEXT = frozenset(
     """

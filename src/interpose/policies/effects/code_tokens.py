@@ -8,6 +8,7 @@ from functools import cache
 from typing import NamedTuple
 
 from ...matching.shell.words import ONE
+from ...runtime.regex import regex
 
 __all__ = ["LANGUAGES", "Token", "tokens_of"]
 
@@ -41,18 +42,18 @@ _QUOTED = (
     r"|\{(?P<b3>[^{}\n]*+)\}|(?P<b4>[/|!#])(?P<b5>[^/|!#\n]*+)(?P=b4)))"
 )
 _PATTERN = r"(?P<pattern>(?<=[(,=:!&|?{};~\n])\s?/(?![/*\s])(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*+\])++/[a-z]*)"
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|[0-7]{1,3}|.)", re.DOTALL)
+_ESCAPE = regex(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|u\{[0-9a-fA-F]{1,6}\}|[0-7]{1,3}|.)", re.DOTALL)
 _PLAIN_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "0": "", "a": "", "b": "", "f": "", "v": "", "\n": ""}
 _INSERTED = {
-    "python": re.compile(r"\{[^{}]*+\}"),
-    "node": re.compile(r"\$\{[^{}]*+\}"),
-    "ruby": re.compile(r"#\{[^{}]*+\}"),
-    "elixir": re.compile(r"#\{[^{}]*+\}"),
-    "perl": re.compile(r"[$@](?:\w+|\{[^{}]*+\})(?:\{[^{}]*+\}|\[[^\[\]]*+\])?"),
-    "php": re.compile(r"\{\$[^{}]*+\}|\$\w+(?:\[[^\[\]]*+\])?"),
-    "julia": re.compile(r"\$(?:\w+|\([^()]*+\))"),
+    "python": regex(r"\{[^{}]*+\}"),
+    "node": regex(r"\$\{[^{}]*+\}"),
+    "ruby": regex(r"#\{[^{}]*+\}"),
+    "elixir": regex(r"#\{[^{}]*+\}"),
+    "perl": regex(r"[$@](?:\w+|\{[^{}]*+\})(?:\{[^{}]*+\}|\[[^\[\]]*+\])?"),
+    "php": regex(r"\{\$[^{}]*+\}|\$\w+(?:\[[^\[\]]*+\])?"),
+    "julia": regex(r"\$(?:\w+|\([^()]*+\))"),
 }
-_HOME = re.compile(r"\$?\{?(?:process\.env\.HOME|\$?ENV\{?[\['\"]*HOME['\"\]]*\}?|os\.homedir\(\)|Dir\.home)\}?")
+_HOME = regex(r"\$?\{?(?:process\.env\.HOME|\$?ENV\{?[\['\"]*HOME['\"\]]*\}?|os\.homedir\(\)|Dir\.home)\}?")
 
 
 @cache

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...matching.tool_inputs import TooMuch, limited_values, plain_key
+from ...runtime.regex import regex
 from .effect import Effect
 from .rows import RUNS
 from .sql import sql_effects
@@ -15,7 +15,7 @@ __all__ = ["effects_of_query"]
 
 _STATEMENTS = frozenset({"sql", "statement", "statements", "sqlquery", "queries"})
 _QUERIES = frozenset({"query", "text", "command", "q", "sqltext", "sqlstatement", "script"})
-_DATABASE = re.compile(
+_DATABASE = regex(
     r"(?i)sql|database|postgres|maria|supabase|snowflake|bigquery|redshift|clickhouse|duckdb|oracle|(?:^|_)(?:db|neon)(?:_|$)"
 )
 _NAMES = frozenset(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import base64
-import re
 from collections.abc import Iterable
 from urllib.parse import unquote
 
 from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import ONE
+from ...runtime.regex import regex
 
 __all__ = ["code_of"]
 
@@ -33,7 +33,7 @@ _VALUED = frozenset({"-W", "-X", "-I", "-r", "--require", "-L", "-d", "--import"
 
 
 _LOADS = frozenset({"--import", "--loader", "--experimental-loader", "--preload"})
-_MODULE = re.compile(r"-[bBdEiIOPqsSuvx]*m(\w*)")
+_MODULE = regex(r"-[bBdEiIOPqsSuvx]*m(\w*)")
 
 
 def code_of(command: ShellCommand, texts: Iterable[str]) -> tuple[str, list[str]]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from ...matching.shell.words import MANY, ONE, is_known
+from ...runtime.regex import regex
 from .code_functions import (
     ALONE,
     CALLS_NAMES,
@@ -59,7 +60,7 @@ _MOST_EFFECTS = 200
 
 _POSTS = frozenset({"Request", "axios", "fetch", "post", "put", "urlopen"})
 """Functions that send what they are given."""
-_BARE_SHELL = re.compile(r"\s*(?:\S*/)?(?:ba|da|z|k|c|a)?sh(?:\s+-[abd-z]+)*\s*")
+_BARE_SHELL = regex(r"\s*(?:\S*/)?(?:ba|da|z|k|c|a)?sh(?:\s+-[abd-z]+)*\s*")
 
 
 _WITHOUT_BRACKETS = frozenset({"perl", "ruby", "php", "lua", "elixir", "awk"})

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 
 from ...matching.shell.words import ONE
+from ...runtime.regex import regex
 from .rows import RUNS, Found, line_of
 
 __all__ = ["read_lisp"]
 
-_TOKEN = re.compile(r"\"((?:[^\"\\]|\\.)*+)\"|([()])|;[^\n]*|[^\s()\";]+", re.DOTALL)
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_TOKEN = regex(r"\"((?:[^\"\\]|\\.)*+)\"|([()])|;[^\n]*|[^\s()\";]+", re.DOTALL)
+_ESCAPE = regex(r"\\(.)", re.DOTALL)
 _SHELLS = frozenset(
     ["shell-command", "shell-command-to-string", "async-shell-command", "compile", "call-process-shell-command"]
 )

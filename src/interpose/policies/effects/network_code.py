@@ -12,15 +12,16 @@ from ...matching.programs import INTERPRETERS
 from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE
+from ...runtime.regex import regex
 from .rows import Found
 
 __all__ = ["network_in_code"]
 
 _LONGEST = 20_000
 _INTERPRETERS = frozenset(name.lower() for name in INTERPRETERS) | {"awk", "gawk", "mawk", "nawk"}
-_URL = re.compile(r"""(?:https?|ftp)://[^\s'"`<>()\\;,]+""")
-_NAME = re.compile(r"[A-Za-z_/][\w/:.]*")
-_SHELL = re.compile(r"""(?:["'\s(/]|^)(?:ba|z|da|k|c|tc)?sh\b(?!\.)|cmd\.exe|powershell|\bCMD\b""")
+_URL = regex(r"""(?:https?|ftp)://[^\s'"`<>()\\;,]+""")
+_NAME = regex(r"[A-Za-z_/][\w/:.]*")
+_SHELL = regex(r"""(?:["'\s(/]|^)(?:ba|z|da|k|c|tc)?sh\b(?!\.)|cmd\.exe|powershell|\bCMD\b""")
 
 _FETCH = frozenset(
     """

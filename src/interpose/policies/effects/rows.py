@@ -22,7 +22,6 @@ pattern such as ``build/*`` has ``MANY`` in place of the wildcards, and ``ONE`` 
 from __future__ import annotations
 
 import fnmatch
-import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
@@ -30,6 +29,7 @@ from typing import NamedTuple
 
 from ...matching.shell import ShellCommand
 from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
+from ...runtime.regex import regex
 
 __all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "line_of", "parse", "written"]
 
@@ -192,7 +192,7 @@ def _options(word: str, rest: Iterator[str], spec: str) -> Iterator[tuple[str, s
         yield key, ""
 
 
-_WILDCARD = re.compile(r"[*?]+|\[[^]]*\]")
+_WILDCARD = regex(r"[*?]+|\[[^]]*\]")
 
 
 def written(word: str) -> str:
@@ -350,7 +350,7 @@ def _same(pattern: str, word: str) -> bool:
     return word == pattern or word in (ONE, MANY) or ("*" in pattern and fnmatch.fnmatchcase(word, pattern))
 
 
-_COUNT = re.compile(r"#(>=|==|<=)(\d+)")
+_COUNT = regex(r"#(>=|==|<=)(\d+)")
 
 
 def _holds(condition: str, arguments: Arguments, first: dict[str, str]) -> bool:

@@ -11,6 +11,7 @@ from ...matching.programs import SHELLS
 from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import base_name, is_known
+from ...runtime.regex import regex
 from .given_code import code_of
 from .inline_code import read_code
 from .rows import RUNS, Found, written
@@ -21,7 +22,7 @@ __all__ = ["effects_of_script", "scripts_read"]
 _COMPILERS = frozenset("c++ cc clang clang++ g++ gcc javac kotlinc rustc swiftc tsc".split())
 _KEEPS = frozenset("cat chmod cmp diff file head ls rm shellcheck stat tail test wc".split())
 """Programs that are given a file and do not change what it says."""
-_SHEBANG = re.compile(r"#!\s*(?:/\S*/env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
+_SHEBANG = regex(r"#!\s*(?:/\S*/env\s+(?:-S\s+)?)?(?:\S*/)?([\w.+-]+)")
 _END = ", which the line writes"
 
 

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ...matching.shell.words import MANY, ONE
+from ...runtime.regex import regex
 
 __all__ = ["SecretKind", "is_beside_keys", "secret_kind"]
 
@@ -20,24 +21,24 @@ SecretKind = Literal["env", "keys", "stores", "settings"]
 
 _LONGEST = 300
 
-_EXAMPLES = re.compile(r"(?:^|[._-])(?:examples?|samples?|template|tmpl|tpl|dist|schema|defaults?|tests?)(?:[._-]|$)")
-_BACKUP = re.compile(r"(?:[._-](?:bak|backup|old|orig|save|copy|tmp|swp|swo|[0-9]{1,8})| copy|~)+$")
-_PUBLIC = re.compile(
+_EXAMPLES = regex(r"(?:^|[._-])(?:examples?|samples?|template|tmpl|tpl|dist|schema|defaults?|tests?)(?:[._-]|$)")
+_BACKUP = regex(r"(?:[._-](?:bak|backup|old|orig|save|copy|tmp|swp|swo|[0-9]{1,8})| copy|~)+$")
+_PUBLIC = regex(
     r"(?:^|[._-])(?:pub|public|(?:server|client|ssl|tls)?certs?|ca|cacert|cacerts|chain|fullchain|bundle|crt|csr|dhparams?)"
 )
 _FOREIGN = ("/node_modules/", "/vendor/", "/site-packages/", "/__pycache__/", "/fixtures/", "/testdata/", "/tests/")
 
 _NAMES: dict[SecretKind, re.Pattern[str]] = {
-    "keys": re.compile(
+    "keys": regex(
         r"(?:.+[_-])?(?:rsa|dsa|ecdsa|ed25519)"
         r"|id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-].*)?"
         r"|.*\.(?:key|pem|p8|p12|pfx|pkcs12|jks|keystore|kdb|kdbx|ppk|keychain(?:-db)?|keyring|keypair|agekey|ovpn)"
     ),
-    "stores": re.compile(
+    "stores": regex(
         r"[._]netrc|\.pgpass|\.my\.cnf|\.git-credentials|\.pypirc|\.boto|\.s3cfg|\.vault-token|\.dockercfg"
         r"|\.databrickscfg|\.vault[_-]?pass(?:word)?(?:\.txt)?"
     ),
-    "env": re.compile(
+    "env": regex(
         r"\.env(?:[._ -].*|rc)?|.+\.env|\.npmrc|\.yarnrc\.yml|\.htpasswd|\.dockerconfigjson|\.dev\.vars"
         r"|credentials(?:\.(?:json|ya?ml|toml|ini|xml|csv|txt))?|(?:.*[._-])?secrets?\.(?:json|ya?ml|toml|ini|env|txt)"
         r"|.*service[_-]?account.*\.json|client_secrets?.*\.json|terraform\.tfstate|.*\.tfvars(?:\.json)?|kubeconfig"
@@ -81,24 +82,22 @@ _HOME: dict[SecretKind, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 _PLAIN_FILES = {
-    ".ssh": re.compile(
-        r"known_hosts.*|config(?:\.d/.*)?|authorized_keys2?|[^/]*\.(?:pub|md|txt)|rc|authorized_keys\.d/.*"
-    ),
-    ".gnupg": re.compile(r"[^/]*\.conf|pubring\..*|trustdb\.gpg"),
+    ".ssh": regex(r"known_hosts.*|config(?:\.d/.*)?|authorized_keys2?|[^/]*\.(?:pub|md|txt)|rc|authorized_keys\.d/.*"),
+    ".gnupg": regex(r"[^/]*\.conf|pubring\..*|trustdb\.gpg"),
 }
 """What holds no secret in a folder that does."""
 
 # Settings of coding agents in a project or anywhere else.
-_SETTINGS = re.compile(
+_SETTINGS = regex(
     r"(?:.*/)?(?:\.mcp\.json|\.claude/settings\.local\.json|\.cursor/mcp\.json|\.cursor/projects/[^/]*/mcp-auth\.json"
     r"|\.amp/settings\.jsonc?"
     r"|\.kimi-code/mcp\.json|\.gemini/settings\.json|opencode\.jsonc?|gemini-?cli/settings\.json)"
 )
-_AGENTS = re.compile(
+_AGENTS = regex(
     r"(?:.*/)?(?:\.codex/auth\.json|\.gemini/oauth_creds\.json|\.claude/\.credentials\.json|\.pi/agent/auth\.json"
     r"|\.copilot/mcp-(?:oauth-config|secrets)/.*|\.kimi-code/credentials/.*|\.local/share/opencode/auth\.json)"
 )
-_SYSTEM = re.compile(
+_SYSTEM = regex(
     r"/etc/(?:g?shadow-?|sudoers(?:\.d(?:/.*)?)?|ssl/private(?:/.*)?|kubernetes/(?:admin|kubelet|super-admin)\.conf"
     r"|ssh/ssh_host_[^/]*_key|ppp/(?:chap|pap)-secrets|krb5\.keytab|master\.passwd"
     r"|rancher/k3s/k3s\.yaml|letsencrypt/(?:live|archive|keys)(?:/.*)?)"
@@ -110,9 +109,9 @@ _SAMPLES = (
     ".env", ".env.local", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", ".npmrc", ".pypirc",
     ".pgpass", "credentials",
 )  # fmt: skip
-_WINDOWS = re.compile(r"[a-z]:[\\/]|\\\\")
-_WILDCARD = re.compile(r"[*?]|\[[^\]/]*\]")
-_MARKS = re.compile(f"[{ONE}{MANY}]+")
+_WINDOWS = regex(r"[a-z]:[\\/]|\\\\")
+_WILDCARD = regex(r"[*?]|\[[^\]/]*\]")
+_MARKS = regex(f"[{ONE}{MANY}]+")
 
 
 @lru_cache(maxsize=1_024)
@@ -192,11 +191,9 @@ def _in_a_home(below: str) -> SecretKind | None:
 
 _HOME_FILES: dict[str, SecretKind] = {entry: kind for kind, entries in _HOME.items() for entry in entries}
 _DEEPEST = max(entry.count("/") for entry in _HOME_FILES)
-_CODEX_SETTINGS = re.compile(r"\.codex/[^/]*\.config\.toml")
-_OF_A_HOME = re.compile(
-    rf"(?:/root|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+|/var/root|~[^/]*|[{ONE}{MANY}][^/]*)/(.*)"
-)
-_BELOW_UNKNOWN = re.compile(rf"(?:.*/)?[^/]*[{ONE}{MANY}][^/]*/([^{ONE}{MANY}]*{MANY}?)")
+_CODEX_SETTINGS = regex(r"\.codex/[^/]*\.config\.toml")
+_OF_A_HOME = regex(rf"(?:/root|/home/[^/]+|/users/[^/]+|[a-z]:/users/[^/]+|/var/root|~[^/]*|[{ONE}{MANY}][^/]*)/(.*)")
+_BELOW_UNKNOWN = regex(rf"(?:.*/)?[^/]*[{ONE}{MANY}][^/]*/([^{ONE}{MANY}]*{MANY}?)")
 
 
 def _below_homes(path: str, home: str) -> Iterator[str]:

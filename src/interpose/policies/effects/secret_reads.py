@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator
 
 from ...matching.programs import SHELLS
@@ -11,6 +10,7 @@ from ...matching.shell import Line, ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import MANY, ONE, is_known, written_of
 from ...redaction.names import is_secret_variable
+from ...runtime.regex import regex
 from .effect import Effect
 from .flow import Brought, DataOrigin, FlowStep, Origins, follow
 from .output import PRINTERS
@@ -38,9 +38,9 @@ _NOTHING = frozenset({
     "keytool", "certbot", "wg", "export", "declare", "local", "set", "unset", "kill", "sleep", "dotenv-linter",
     "shellcheck", "prettier", "venv", "virtualenv", "go", "rename", "case", "git-crypt", "ssh-copy-id",
 })  # fmt: skip
-_HIDDEN = re.compile(rf"\.(?:[*?{MANY}]|\[[^\]]*\])+")
+_HIDDEN = regex(rf"\.(?:[*?{MANY}]|\[[^\]]*\])+")
 """A pattern for all hidden files: only the disk says whether a secret is among them."""
-_TRACE = re.compile(r"-[a-zA-Z]*[xv][a-zA-Z]*|xtrace|verbose")
+_TRACE = regex(r"-[a-zA-Z]*[xv][a-zA-Z]*|xtrace|verbose")
 """Options of shells that print what they run."""
 _SHOWS = _NAMES - frozenset(
     """
@@ -89,7 +89,7 @@ def printed_variables(command: ShellCommand) -> Iterator[str]:
         yield from command.variables
 
 
-_USE = re.compile(r"\$(?:\{(\w+)(:?\+)?|(\w+))")
+_USE = regex(r"\$(?:\{(\w+)(:?\+)?|(\w+))")
 
 
 def _tested(text: str) -> set[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import is_known, names_in, written_of
+from ...runtime.regex import regex
 from .rows import Arguments, parse
 
 __all__ = ["SENDERS", "Sent", "sent_by"]
@@ -58,10 +58,8 @@ def _one_host(urls: list[str]) -> str:
     return hosts.pop() if len(hosts) == 1 else ""
 
 
-_BRACES = re.compile("[{},]")
-_CONFIG = re.compile(
-    r"""(?m)^\s*-{0,2}(upload-file|T|data(?:-\w+)?|d|json|form|F)(?:\s*[=:]\s*|\s+|(?=@))["']?([^"'\n]+)"""
-)
+_BRACES = regex("[{},]")
+_CONFIG = regex(r"""(?m)^\s*-{0,2}(upload-file|T|data(?:-\w+)?|d|json|form|F)(?:\s*[=:]\s*|\s+|(?=@))["']?([^"'\n]+)""")
 
 
 def _configs(arguments: Arguments) -> list[str]:

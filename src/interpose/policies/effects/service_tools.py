@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...matching.tool_inputs import plain_key
+from ...runtime.regex import regex
 from .effect import Effect
 
 __all__ = ["effects_of_service"]
@@ -16,7 +16,7 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _REPOSITORIES = _set("git github gitlab gitea bitbucket forgejo codeberg")
 _DATABASES = _set("mongo mongodb redis valkey dynamodb firestore elasticsearch opensearch cassandra qdrant pinecone")
 _SERVICES = _REPOSITORIES | _set(

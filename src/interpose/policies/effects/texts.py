@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from ...matching.shell import Line, ShellCommand
 from ...matching.shell.words import ONE
+from ...runtime.regex import regex
 from .rows import written
 
 __all__ = ["Texts"]
@@ -17,8 +18,8 @@ _WRITERS = frozenset({"echo", "printf", "cat", "tee", "yes"})
 _SHOWS = frozenset({"zcat", "gunzip", "gzip", "bzcat", "xzcat", "zstdcat", "pg_dump", "mysqldump", "pv"})
 _MOST_FEEDERS = 50
 _MOST_PARTS = 1_000
-_ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,4}|.)", re.DOTALL)
-_DIRECTIVE = re.compile(r"%[-+ #0]*[0-9]*(?:\.[0-9]+)?[sbdiqcuxX]")
+_ESCAPE = regex(r"\\(x[0-9a-fA-F]{1,2}|u[0-9a-fA-F]{1,4}|U[0-9a-fA-F]{1,8}|[0-7]{1,4}|.)", re.DOTALL)
+_DIRECTIVE = regex(r"%[-+ #0]*[0-9]*(?:\.[0-9]+)?[sbdiqcuxX]")
 
 
 class Texts:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...matching.shell import read_line
 from ...matching.tool_inputs import ARGUMENTS, COMMANDS, TooMuch, kind_of_key, limited_values, plain_key
+from ...runtime.regex import regex
 
 __all__ = ["directory_of_input", "is_shell_tool", "lines_of_input"]
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 _SHELLS = frozenset(
     "bash shell terminal exec execute run command commands cmd console powershell pwsh zsh sh ssh tmux stdin".split()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ...matching.paths import readings_of
 from ...matching.shell.words import ONE
 from ...matching.tool_inputs import COMMANDS, PATHS, TooMuch, kind_of_key, limited_values, plain_key
+from ...runtime.regex import regex
 from .effect import Effect
 
 __all__ = [
@@ -45,7 +45,7 @@ _EDITOR_COMMANDS = {"view": "read-files", "create": "write-files", "strreplace":
 _LONGEST = 4_096
 """A longer path is refused by the system unless a tool shortens it."""
 
-_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_WORD = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 class Edit(NamedTuple):

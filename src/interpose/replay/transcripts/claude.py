@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from glob import escape, glob
 from typing import Any
 
+from ...runtime.regex import regex
 from ..recording import UNKNOWN
 from .base import NOT_TOLD, REFUSED, REFUSED_BY_PERSON, Fate, Read, TranscriptReader, is_object, mapping_of, text_of
 
@@ -16,12 +17,12 @@ __all__ = ["ClaudeReader", "subagent_transcripts"]
 # How texts begin that Claude Code writes in place of a person's prompt.
 _NOT_TYPED = ("<command-", "<local-command-", "<bash-", "<task-notification", "<system-reminder", "Caveat: ",
               "[Request interrupted by user")  # fmt: skip
-_BLOCKED_PROMPT = re.compile(
+_BLOCKED_PROMPT = regex(
     r"UserPromptSubmit operation blocked by hook:\n(?P<reason>.*?)\n+Original prompt: (?P<prompt>.*)", re.DOTALL
 )
 
 _BY_PERSON = ("The user doesn't want to ", "User rejected tool use")
-_BY_RULE = re.compile(
+_BY_RULE = regex(
     r"PreToolUse:\S+ hook |Permission (to use|for this) |Claude requested permissions to |"
     r"\S+ operation blocked by hook|This \w+ command contains multiple operations"
 )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...runtime.regex import regex
 from ..recording import UNKNOWN
 from .base import NOT_TOLD, REFUSED, REFUSED_BY_PERSON, Read, TranscriptReader, mapping_of, object_in, text_of
 
@@ -18,12 +18,12 @@ _ITEMS = ("function_call", "function_call_output", "custom_tool_call", "custom_t
 _CALLS = ("function_call", "custom_tool_call", "local_shell_call", "mcp_tool_call")
 
 _SHELL = ("shell", "local_shell", "shell_command", "exec_command", "container.exec", "exec", "Bash")
-_INVALID = re.compile(r"unsupported (custom tool )?call: |failed to parse function arguments|tool call error: ")
-_BY_HOOK = re.compile(r"(Command|Tool call) blocked by PreToolUse hook: ?")
-_BY_PERSON = re.compile(r"(exec |exec command |patch )?rejected by (the )?user\b(?! approval settings)|aborted by user")
-_BY_RULE = re.compile(r".{0,40}(rejected by user approval settings|blocked by policy)")
-_EXIT = re.compile(r"(?:Process exited with code|Exit code:) (?P<status>-?\d+)")
-_CWD = re.compile(r"<cwd>(?P<new>[^<\n]{1,4096})</cwd>|Current working directory: (?P<old>[^\n]{1,4096})")
+_INVALID = regex(r"unsupported (custom tool )?call: |failed to parse function arguments|tool call error: ")
+_BY_HOOK = regex(r"(Command|Tool call) blocked by PreToolUse hook: ?")
+_BY_PERSON = regex(r"(exec |exec command |patch )?rejected by (the )?user\b(?! approval settings)|aborted by user")
+_BY_RULE = regex(r".{0,40}(rejected by user approval settings|blocked by policy)")
+_EXIT = regex(r"(?:Process exited with code|Exit code:) (?P<status>-?\d+)")
+_CWD = regex(r"<cwd>(?P<new>[^<\n]{1,4096})</cwd>|Current working directory: (?P<old>[^\n]{1,4096})")
 _NOT_TYPED = ("<environment_context>", "<user_instructions>", "# AGENTS.md instructions", "<turn_aborted>", "<skill>",
               "<user_shell_command>", "<subagent_notification>", "<permissions instructions>")  # fmt: skip
 

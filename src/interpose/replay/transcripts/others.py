@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from ...dialects.agents import agent_dialect
 from ...dialects.agents.tools import ToolMapping, to_ours
 from ...errors import BadEvent
+from ...runtime.regex import regex
 from ..recording import UNKNOWN
 from .base import NOT_TOLD, REFUSED, REFUSED_BY_PERSON, Read, TranscriptReader, is_object, mapping_of, text_of
 
@@ -17,7 +17,7 @@ __all__ = ["CopilotReader", "DroidReader", "GeminiReader", "QwenReader"]
 
 _BLOCKED = "Tool execution blocked: "
 _OUR_DENY = "denied by rule "
-_WORKSPACE = re.compile(r"Workspace Directories:\*\*\s+- (?P<path>[^\n]{1,4096})")
+_WORKSPACE = regex(r"Workspace Directories:\*\*\s+- (?P<path>[^\n]{1,4096})")
 
 
 class _MappedReader(TranscriptReader):

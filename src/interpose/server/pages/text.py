@@ -11,6 +11,8 @@ from urllib.parse import quote, urlencode
 
 from markupsafe import Markup, escape
 
+from ...runtime.regex import regex
+
 __all__ = ["LONGEST_TEXT", "ago", "as_json", "brief", "call_of", "clock", "day", "duration", "marked", "part",
            "path_of", "query", "session_path", "telling", "visible", "when", "zone"]  # fmt: skip
 
@@ -18,14 +20,14 @@ LONGEST_TEXT = 60_000
 """How many characters of one text a page shows; the document behind it has all of them."""
 
 # Control characters, bidirectional marks, zero-width and other characters that show nothing, and lone surrogates.
-_HIDDEN = re.compile(
+_HIDDEN = regex(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f"
     "\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff9-\ufffb\ud800-\udfff\U000e0000-\U000e0fff\U000f0000-\U0010ffff]"
 )
 # Blanks and empty lines that push the rest out of sight, and marks that cover the lines above and below.
-_BLANKS = re.compile("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]{40,}")
-_LINES = re.compile("(?:[ \t\r]*\n){8,}")
-_STACKED = re.compile(
+_BLANKS = regex("[ \t\xa0\u1680\u2000-\u200a\u202f\u205f\u3000]{40,}")
+_LINES = regex("(?:[ \t\r]*\n){8,}")
+_STACKED = regex(
     "[\u0300-\u036f\u0483-\u0489\u0591-\u05bd\u0e31-\u0e4e\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{4,}"
 )
 _TELLING = ("command", "file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt")
@@ -61,7 +63,7 @@ def marked(text: object, most: int = LONGEST_TEXT) -> Markup:
     return Markup("").join(pieces)
 
 
-_MARKED = re.compile(f"(?P<lines>{_LINES.pattern})|(?P<blanks>{_BLANKS.pattern})|{_HIDDEN.pattern}|{_STACKED.pattern}")
+_MARKED = regex(f"(?P<lines>{_LINES.pattern})|(?P<blanks>{_BLANKS.pattern})|{_HIDDEN.pattern}|{_STACKED.pattern}")
 
 
 def as_json(value: Any) -> str:

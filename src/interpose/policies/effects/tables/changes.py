@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from itertools import pairwise
 
 from ....matching.shell.words import MANY, ONE
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row
 from ..tools import files_of_patch
 
@@ -137,7 +137,7 @@ def _screen_editor(arguments: Arguments) -> Iterator[Found]:
         yield from (Found("change-files", path) for path in arguments.operands)
 
 
-_OPENS = re.compile(r"-[RnNoOpdmy]\d*|-nw|--no-window-system|--readonly|\+\d*")
+_OPENS = regex(r"-[RnNoOpdmy]\d*|-nw|--no-window-system|--readonly|\+\d*")
 _EDITED = Row("change-files:all")
 
 PROGRAMS = {

@@ -6,17 +6,18 @@ import re
 from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, ONE
+from ....runtime.regex import regex
 from ..rows import RUNS, Arguments, Found, Program
 from .verbs import CHANGE, DELETE, READ, WIDE, begins, by_verb, is_dry, is_local, values_of
 
 __all__ = ["PROGRAMS"]
 
 
-_AWS_DELETE = re.compile(
+_AWS_DELETE = regex(
     r"(?:batch-)?(?:delete|terminate|remove|deregister|purge|destroy|disassociate|detach|revoke|release|disable|abort"
     r"|schedule-key-deletion|reset|forget|cancel-key)(?:-|$)|rb$|rm$"
 )
-_AWS_READ = re.compile(
+_AWS_READ = regex(
     r"(?:describe|list|get|head|lookup|search|query|scan|batch-get|filter|estimate|validate|simulate|preview|test|help|wait"
     r"|ls|presign|select|download|export|receive|poll|detect|decode|tail|check|view|discover|compare|verify|generate-cli"
     r"|detect|sign|is|lint|start-query|stop-query|start-live-tail|assume|generate|retrieve|explain|history|logs"

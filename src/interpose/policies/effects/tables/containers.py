@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ....matching.shell.words import MANY, is_known
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row, parse
 
 __all__ = ["PROGRAMS"]
@@ -29,7 +30,7 @@ _HOST_DIRECTORIES = frozenset(
         /Users
     """.split()
 )
-_SOCKETS = re.compile(
+_SOCKETS = regex(
     r"(?:/private)?/(?:var/)?run/(?:docker|containerd/containerd|podman/podman|crio/crio)\.sock|.*docker\.sock"
 )
 _CAPABILITIES = frozenset({"ALL", "SYS_ADMIN", "SYS_PTRACE", "SYS_MODULE", "DAC_READ_SEARCH", "SYS_RAWIO"})

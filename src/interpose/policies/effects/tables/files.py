@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ....matching.shell.words import ONE
+from ....runtime.regex import regex
 from ..find import effects_of_find
 from ..rows import Arguments, Found, Program, Row, parse
 
@@ -108,8 +109,8 @@ def _in_place(arguments: Arguments) -> Iterator[Found]:
 
 # Modes.
 
-_SYMBOLIC = re.compile(r"([ugoa]*)((?:[-+=][rwxXstugo]*)+)")
-_CHANGE = re.compile(r"([-+=])([rwxXstugo]*)")
+_SYMBOLIC = regex(r"([ugoa]*)((?:[-+=][rwxXstugo]*)+)")
+_CHANGE = regex(r"([-+=])([rwxXstugo]*)")
 
 
 def _kinds_of_mode(mode: str) -> tuple[str, ...]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ....matching.shell.words import ONE
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row
 
 __all__ = ["PROGRAMS"]
@@ -18,8 +18,8 @@ _CURL = (
     "o=,output= u=,user= A= e= b= x= m= F=,form= url= s S f L k v i g,globoff"
 )
 _DATA = ("d", "data-raw", "data-binary", "data-ascii", "json", "data-urlencode")
-_BRANCH = re.compile(r"""(?:\bbranch(?:Name)?|\bbase)"?\s*[=:]\s*"?([\w./-]+)""")
-_MUTATION = re.compile(r"\b(?:updateRefs?|createCommitOnBranch|mergeBranch)\b")
+_BRANCH = regex(r"""(?:\bbranch(?:Name)?|\bbase)"?\s*[=:]\s*"?([\w./-]+)""")
+_MUTATION = regex(r"\b(?:updateRefs?|createCommitOnBranch|mergeBranch)\b")
 
 
 def _gh_api(arguments: Arguments) -> Iterator[Found]:

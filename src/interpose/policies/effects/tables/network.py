@@ -10,6 +10,7 @@ from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import ShellCommand
 from ....matching.shell.options import program_of
 from ....matching.shell.words import MANY, ONE, base_name, is_known
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row, parse, written
 
 __all__ = ["PROGRAMS", "Fetched", "fetches", "is_check_off", "is_plain_fetch"]
@@ -65,19 +66,19 @@ _NC = (
 )
 _ARIA = "o=,out= d=,dir= x= s= j= i=,input-file= header= check-certificate= c q k= user-agent= http-user= all-proxy="
 _FETCHER = "o=,O=,output= n= S= a q v u= U= d= source dump dump_source stdin"
-_POWERSHELL = re.compile(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.IGNORECASE)
+_POWERSHELL = regex(r"-(?:u|uri|o|outfile|outf|method|body|infile|headers|usebasicparsing|useb)\Z", re.IGNORECASE)
 
 _DATA = ("data", "data-raw", "data-binary", "data-urlencode", "data-ascii", "json", "d", "F", "form-string", "T")
 _METHODS = frozenset(["POST", "PUT", "PATCH", "DELETE"])
 _STANDARD_OUTPUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_SHELL_ADDRESS = re.compile(r"(?:exec|system|shell)(?::|$)", re.IGNORECASE)
-_NETWORK_ADDRESS = re.compile(
+_SHELL_ADDRESS = regex(r"(?:exec|system|shell)(?::|$)", re.IGNORECASE)
+_NETWORK_ADDRESS = regex(
     r"(?:tcp|tcp4|tcp6|udp|udp4|udp6|openssl|ssl|sctp|dccp|dtls|udplite|proxy|socks4a?|socks5|ws|quic|vsock)[\w-]*"
     r":([^,:\s]*|\[[^\]]*\])(?::[^,]*)?(?:,|\Z)",
     re.IGNORECASE,
 )
-_REMOTE_FILE = re.compile(r"(?:[\w.+-]+@)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+\.[\w.-]+|[\w-]+):(?!//)(?!\\)")
-_WITH_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+_REMOTE_FILE = regex(r"(?:[\w.+-]+@)?(?:\[[0-9A-Fa-f:.%]+\]|[\w.-]+\.[\w.-]+|[\w-]+):(?!//)(?!\\)")
+_WITH_SCHEME = regex(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
 def _curl(given: Arguments) -> Iterator[Found]:

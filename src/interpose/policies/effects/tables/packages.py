@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row
 
 __all__ = ["PROGRAMS"]
 
 Reads = Callable[[Arguments], Iterator[Found]]
 
-_GIT = re.compile(
-    r"(?:git|hg|svn|bzr)\+|git://|git@|ssh://|(?:github|gitlab|bitbucket|gist|codeberg):|git::", re.IGNORECASE
-)
-_URL = re.compile(r"https?://|ftp://|http:|https:", re.IGNORECASE)
-_REPOSITORY = re.compile(r"[\w.-]+/[\w.-]+(?:#.*)?")
-_PACKAGE = re.compile(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+)?")
+_GIT = regex(r"(?:git|hg|svn|bzr)\+|git://|git@|ssh://|(?:github|gitlab|bitbucket|gist|codeberg):|git::", re.IGNORECASE)
+_URL = regex(r"https?://|ftp://|http:|https:", re.IGNORECASE)
+_REPOSITORY = regex(r"[\w.-]+/[\w.-]+(?:#.*)?")
+_PACKAGE = regex(r"@?[A-Za-z][\w.-]*(?:/[\w.-]+)?")
 _PROJECT_FILES = (".", "./", "../", "/", "~", "file:", "link:", "workspace:", "portal:")
 
 
@@ -229,9 +228,7 @@ _SYSTEM = _installs(
     "install|upgrade|dist-upgrade|full-upgrade|localinstall|reinstall|in|add|update|-S|-U|download",
     unsigned="allow-unauthenticated nogpgcheck no-gpg-checks nosignature allow-untrusted dangerous force-yes nodigest",
 )
-_UNSIGNED = re.compile(
-    r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", re.IGNORECASE
-)
+_UNSIGNED = regex(r"allow(?:unauthenticated|insecure|weak|downgradetoinsecure)\w*\s*=\s*(?:true|1|yes)", re.IGNORECASE)
 _SYSTEM_OPTIONS = (
     "y,yes,assume-yes o=,option= t=,target-release= q allow-unauthenticated allow-downgrades force-yes nogpgcheck "
     "nosignature no-install-recommends no-gpg-checks allow-untrusted dangerous X=,repository= repo= enablerepo= "
@@ -304,10 +301,8 @@ def _visibility(given: Arguments) -> Iterator[Found]:
         yield Found("make-public", " ".join(words[2:]))
 
 
-_GRADLE = re.compile(
-    r"(?::[\w:-]*:)?(?:publish\w*|uploadArchives|bintrayUpload|closeAndRelease\w*|artifactoryPublish)\Z"
-)
-_MAVEN = re.compile(r"deploy|release:perform|nexus-staging:release|[\w.:-]*maven-deploy-plugin[\w.:-]*")
+_GRADLE = regex(r"(?::[\w:-]*:)?(?:publish\w*|uploadArchives|bintrayUpload|closeAndRelease\w*|artifactoryPublish)\Z")
+_MAVEN = regex(r"deploy|release:perform|nexus-staging:release|[\w.:-]*maven-deploy-plugin[\w.:-]*")
 
 
 def _build_tool(given: Arguments) -> Iterator[Found]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row
 
 __all__ = ["PROGRAMS"]
@@ -39,7 +40,7 @@ def _jq(arguments: Arguments) -> Iterator[Found]:
         yield Found("read-files", path)
 
 
-_SED_READ = re.compile(r"(?:^|[;{}!0-9$/\s])[rR]\s*(\S+)$", re.MULTILINE)
+_SED_READ = regex(r"(?:^|[;{}!0-9$/\s])[rR]\s*(\S+)$", re.MULTILINE)
 
 
 def _sed(arguments: Arguments) -> Iterator[Found]:
@@ -51,7 +52,7 @@ def _sed(arguments: Arguments) -> Iterator[Found]:
             yield Found("read-files", path)
 
 
-_SQL_READ = re.compile(r"""readfile\s*\(\s*'([^']+)'|\.(?:import|read)\s+(?:--?\S+\s+)*["']?([^\s"']+)""")
+_SQL_READ = regex(r"""readfile\s*\(\s*'([^']+)'|\.(?:import|read)\s+(?:--?\S+\s+)*["']?([^\s"']+)""")
 _LONGEST = 10_000
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row
 
 __all__ = ["PROGRAMS"]
@@ -29,8 +29,8 @@ def _printed(arguments: Arguments) -> Iterator[Found]:
         yield Found("print-env")
 
 
-_IN_JQ = re.compile(r"""\$ENV\b(?:\.(\w+)|\["(\w+)"\])?|(?<![\w.$"])env\b(?!["(:])(?:\.(\w+)|\["(\w+)"\])?""")
-_IN_AWK = re.compile(r"""\bENVIRON\b(?:\s*\[\s*"(\w+)"\s*\])?()""")
+_IN_JQ = regex(r"""\$ENV\b(?:\.(\w+)|\["(\w+)"\])?|(?<![\w.$"])env\b(?!["(:])(?:\.(\w+)|\["(\w+)"\])?""")
+_IN_AWK = regex(r"""\bENVIRON\b(?:\s*\[\s*"(\w+)"\s*\])?()""")
 
 
 def _filter(arguments: Arguments) -> Iterator[Found]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 
 from ....matching.shell.words import is_known
+from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row
 from .verbs import CHANGE, DELETE, READ, UNKNOWN, WIDE, by_verb, is_dry, kind_of, values_of
 
@@ -226,7 +227,7 @@ _CURL = (
     "T= x=,proxy= A= e= "
     "b=,cookie= c= m= w= K= E=,cert= key= cacert= connect-timeout= max-time= retry= url= s S L k f i v g G O json="
 )
-_LOCAL = re.compile(
+_LOCAL = regex(
     r"(?:https?://)?(?:localhost|127\.[0-9.]+|\[::1\]|0\.0\.0\.0|host\.docker\.internal)?(?::([0-9]+))?(?:/|$)"
 )
 _SERVICE_PORTS = frozenset(
