@@ -7,8 +7,6 @@ the engine returns one outcome that tells the host what to do.
 import typing as _typing
 from importlib import import_module as _import_module
 
-from .config.declare import HookOptions
-from .config.mapping import LoadOptions, SettingOptions
 from .engine import Recorder
 from .errors import BadEvent, BadHook, ConfigError, InterposeError, TooManyHooks, UnknownEvent, UnknownHook, UsageError
 from .event import Event
@@ -20,6 +18,7 @@ from .replies import Reply, allow, ask, context, deny, inject, modify
 if _typing.TYPE_CHECKING:
     from .audit.retention import Retention
     from .audit.store import AuditStore
+    from .config.options import HookOptions, LoadOptions, SettingOptions
     from .errors import CallChanged
     from .handlers.mcp_client import McpConnection, McpFailed, load_mcp_package
     from .handlers.mcp_servers import McpServer
@@ -55,6 +54,7 @@ _LOADED_WHEN_READ = {
     "Answer": "session", "Approval": "session", "AuditStore": "audit.store", "BegunAgent": "session",
     "BegunMessage": "session", "BegunTool": "session", "BlockingAgent": "session", "BlockingMessage": "session",
     "BlockingTool": "session", "CallChanged": "errors", "CannotShow": "session.json_view", "Commands": "scripts",
+    "HookOptions": "config.options", "LoadOptions": "config.options", "SettingOptions": "config.options",
     "McpConnection": "handlers.mcp_client", "McpFailed": "handlers.mcp_client", "McpServer": "handlers.mcp_servers",
     "Permission": "person.permission", "ProcessTree": "handlers.processes", "Question": "session",
     "Questions": "questions", "Retention": "audit.retention", "Session": "session", "SessionOptions": "session",

@@ -17,7 +17,6 @@ from .errors import BadEvent, UnknownEvent
 from .events import TABLE, EventSpec, Table
 from .executors.base import Executor
 from .handlers import Handler
-from .handlers.command import CommandHandler
 from .handlers.loading import with_handlers
 from .ids import new_id
 from .matching.declared_tools import DeclaredCall, DeclaredTools
@@ -56,7 +55,7 @@ class Engine:
         self.settings = settings
         self.table = table
         self.session_id = session_id or new_id()
-        self.handlers: dict[str, Handler] = {"command": CommandHandler()}  # of hooks that are no callables, by type
+        self.handlers: dict[str, Handler] = {}  # of hooks that are no callables, by type; loaded when one is on a route
         self.off = os.environ.get("INTERPOSE_OFF", "")  # why enforcement is switched off, or nothing
         self.notes: dict[str, str] = {}  # what every outcome says of the engine, such as a file that was not taken over
         self.tools: DeclaredTools | None = None  # those that the host calls by names of its own

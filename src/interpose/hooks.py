@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
 
 from .config.armed import Armed
-from .config.declare import HookOptions, declare, warn_of_doubt
-from .config.mapping import DiscoverOptions, LoadOptions, SettingOptions, read_mapping, read_scope, settings_from
+from .config.declare import declare, warn_of_doubt
+from .config.mapping import read_mapping, read_scope, settings_from
 from .engine import Engine, Recorder
 from .errors import BadHook, Problem
 from .events import TABLE, EventSpec, Table
@@ -24,6 +24,7 @@ from .runtime.coroutines import drive
 if TYPE_CHECKING:
     from .audit.store import AuditStore
     from .config.load import Origin
+    from .config.options import DiscoverOptions, HookOptions, LoadOptions, SettingOptions
     from .config.reload import ConfigFiles
     from .questions import Questions
     from .session import Session, SessionOptions, SyncSession

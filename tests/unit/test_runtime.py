@@ -1,14 +1,24 @@
 """What can be said about code that broke."""
 
+from __future__ import annotations
+
+import copy
+import importlib
 import logging
+import pickle
+import re
 import signal
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import interpose
 from interpose.replies import HookFailed, describe
 from interpose.runtime.faults import log
+from interpose.runtime.named_tuples import NamedTuple
+from interpose.runtime.regex import regex
 from interpose.runtime.signals import raised_by_signal
 
 
@@ -162,3 +172,70 @@ def test_a_handler_that_breaks_is_complained_of_and_breaks_nothing(capsys: pytes
         logger.removeHandler(handler)
 
     assert capsys.readouterr().err == "interpose: logging failed: OSError\n"
+
+
+# What takes long to make is made when it is first used.
+
+
+def test_an_expression_is_compiled_when_it_is_first_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    compiled: list[str] = []
+    compile_now = re.compile
+
+    def compile_and_record(text: str, flags: int) -> re.Pattern[str]:
+        compiled.append(text)
+        return compile_now(text, flags)
+
+    monkeypatch.setattr(re, "compile", compile_and_record)
+    word = regex(r"[a-z]+", re.IGNORECASE)
+    before = list(compiled)
+    found = [word.match("Word and more"), word.match("1"), word.fullmatch("WORD")]
+
+    assert before == []
+    assert [match and match[0] for match in found] == ["Word", None, "WORD"]
+    assert compiled == ["[a-z]+", "[a-z]+"]  # once for each method
+
+
+def test_every_expression_of_the_package_can_be_compiled() -> None:
+    """A mistake in one would be found when it is first used."""
+    package = Path(interpose.__file__).parent
+    users = [path for path in package.rglob("*.py") if "import regex\n" in path.read_text()]
+    names = ["interpose." + ".".join(path.relative_to(package).with_suffix("").parts) for path in users]
+    modules = [importlib.import_module(name.removesuffix(".__init__")) for name in names]
+    lazy = [value for module in modules for value in vars(module).values() if type(value) is type(regex(""))]
+    patterns = [expression.pattern for expression in lazy]
+
+    assert len(patterns) > 200
+
+
+if TYPE_CHECKING:
+    from pathlib import PurePath as Place
+
+
+class Point(NamedTuple):
+    x: int
+    names: tuple[str, ...] = ()
+    where: Place | None = None
+
+    @property
+    def is_named(self) -> bool:
+        """Whether it has a name."""
+        return bool(self.names)
+
+
+def test_a_named_tuple_is_one() -> None:
+    point = Point(1, names=("a",))
+    x, names, where = point
+
+    assert [x, names, where] == [1, ("a",), None] == list(point)
+    assert point.is_named
+    assert point._replace(x=2) == Point(2, ("a",))
+    assert type(point._replace(x=2)) is Point
+    assert repr(point) == "Point(x=1, names=('a',), where=None)"
+    assert [pickle.loads(pickle.dumps(point)), copy.deepcopy(point)] == [point, point]
+    assert Point._fields == ("x", "names", "where")
+    with pytest.raises(AttributeError):
+        point.x = 2  # type: ignore[misc]
+    with pytest.raises(AttributeError):
+        point.other = 2  # type: ignore[attr-defined]
+    with pytest.raises(TypeError):
+        Point()  # type: ignore[call-arg]

@@ -11,10 +11,10 @@ import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from ..dialects.agents.contract import HookOutput
 from ..events import TABLE
+from ..runtime.named_tuples import NamedTuple
 from .errors import BadSettings
 
 __all__ = ["CANARY", "MARK", "Deadlines", "SettingsEntry", "is_line_of_ours", "make_entries", "own_deadline"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 import typer
 
@@ -14,6 +14,7 @@ from ..errors import UsageError
 from ..person import require_person
 from ..person.identity import this_person
 from ..questions import answer_question
+from ..runtime.named_tuples import NamedTuple
 from ..session.answers import Question
 from . import options
 from .audit_store import NamedStore, names_store

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from ..config.audit import default_path
 from ..config.load import Source, find_sources, load_sources
 from ..errors import UsageError
 from ..events import TABLE
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from . import options
 from .loading import change_directory, current_directory

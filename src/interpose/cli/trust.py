@@ -18,7 +18,7 @@ from ..config.snapshots import Snapshot
 from ..config.trust import TrustStore, granted
 from ..errors import ConfigError, InterposeError, Problem, UsageError, nearest
 from ..events import TABLE
-from ..handlers.command import program_of
+from ..handlers.declared_command import program_of
 from ..lint.declared_tools import describe_tool, tool_as_json
 from ..lint.executables import runs_what
 from ..matching.declared_tools import DeclaredTool

@@ -13,7 +13,7 @@ from ..engine import Engine, Recorder
 from ..errors import ConfigError, InterposeError, Problem
 from ..model import Hook
 from .kinds import JUDGES
-from .mapping import Configuration, SettingOptions, settings_from
+from .mapping import Configuration, settings_from
 from .questions import needs_audit
 from .switches import switched
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ..session.configured_rules import ConfiguredRules
     from .fleet import FleetSettings
     from .load import Loaded, Origin
+    from .options import SettingOptions
     from .reload import ConfigFiles
 
 __all__ = ["Armed"]

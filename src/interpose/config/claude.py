@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import EventSpec, Table
-from ..handlers.command import command_of
+from ..handlers.declared_command import command_of
 from ..handlers.projects import OF_NO_PROJECT
 from ..matching import compile_claude_matcher, compile_condition
 from ..matching.written import as_written

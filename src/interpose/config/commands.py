@@ -16,7 +16,7 @@ from typing import Any
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, nearest
 from ..event import Event
-from ..handlers.command import ISOLATIONS, Command, can_be_passed, current_interpreter
+from ..handlers.declared_command import ISOLATIONS, Command, can_be_passed, current_interpreter
 from ..handlers.projects import VARIABLE, project_directory
 from ..records import Record
 from ..replies import HookFailed

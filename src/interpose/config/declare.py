@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NoReturn, TypedDict
+from typing import Any, NoReturn
 
 from ..dialects import NAMES as DIALECTS
 from ..dialects import dialect as find_dialect
@@ -21,95 +21,13 @@ from ..replies import HookFailed, clean
 from .commands import COMMAND_OPTIONS, Trusted, make_command
 from .kinds import JUDGES, KINDS, ConfigPlace, kind_of, make_binding
 
-__all__ = ["ERROR_BEHAVIORS", "UNITS", "HookOptions", "declare", "doubt_about", "duration", "seconds",
+__all__ = ["ERROR_BEHAVIORS", "UNITS", "declare", "doubt_about", "duration", "seconds",
            "warn_of_doubt"]  # fmt: skip
 
 _LONGEST_LABEL = 60
 _LONGEST = 10 * 365 * 24 * 3600.0
 
 ERROR_BEHAVIORS = ("log", "skip", "abort")
-
-
-class HookOptions(TypedDict, total=False):
-    """The options of a hook: keywords of ``hooks.register()`` and ``hooks.on()``."""
-
-    name: str | None
-    """Names it in results and messages; a hook of the same name, layer, scope and event is replaced."""
-    matcher: str | None
-    """Compared with the event's subject: ``Bash``, ``Edit|Write``, ``mcp__*``, ``re:^Notebook``."""
-    if_: str | Sequence[str] | None
-    """A rule such as ``Bash(git push *)``, or several: the hook runs only if one matches."""
-    priority: int
-    """Lower runs earlier; 100 if not given."""
-    timeout: float | None
-    """Seconds; the engine's if not given."""
-    on_error: str | None
-    """What a failure means: ``log``, ``skip`` or ``abort``; the engine's ``error_behavior`` if not given."""
-    enabled: bool
-    enforce: bool
-    """False records what the hook would have decided and applies nothing."""
-    locked: bool
-    """Nothing replaces it, lower layers cannot switch it off or override it, and it is a guard: its failure denies."""
-    parallel: bool
-    """Runs side by side with its parallel neighbours of the same priority."""
-    async_: bool
-    """Runs in the background: it decides nothing, and its context reaches the next firing."""
-    once: bool
-    inline: bool
-    """Runs a trusted function in the caller's own task or thread."""
-    isolate: str | None
-    """``process`` runs a function in a process of its own, which can be killed."""
-    scope: str | None
-    """The agent that it holds for."""
-    layer: str
-    """Where it was written: ``code``, ``user``, ``project`` or ``local``."""
-    description: str
-    source: str
-    """Where it was written, as ``file:line``."""
-    type: str | None
-    """The kind of handler: ``python``, ``command``, ``script``, ``http``, ``mcp_tool``, ``nats``, ``prompt``,
-    ``agent``, or one that was added."""
-    dialect: str
-    prompt: str | None
-    """What a model is to judge, in the place of a handler; ``$ARGUMENTS`` is the event."""
-    model: str | None
-    """The model that is asked: a name from ``models:``, or ``anthropic:NAME``."""
-    continue_on_block: bool | None
-    """False ends the agent's turn if the model's verdict is not ok."""
-    cache: bool | None
-    """False asks the model again about what it has judged already."""
-    command: str | None
-    """A line for the shell, in the place of a handler."""
-    args: Sequence[str] | None
-    """Arguments of the command, which is then run without a shell."""
-    shell: str | None
-    env: Mapping[str, str] | None
-    """Variables that the command is given beside those that every command gets."""
-    pass_env: Sequence[str] | None
-    """Variables of the host that the command gets too."""
-    inherit_env: bool
-    cwd: str | None
-    """The directory that the command runs in; if not given, that of the project or the event (``event``)."""
-    isolation: str | None
-    """How the command's processes are held together: ``group``, ``tree`` or ``namespace``."""
-    background: str | None
-    """``keep`` leaves processes alone that the command leaves behind."""
-    warm: bool
-    """Starts a Python script from a process that has imported its modules."""
-    url: str | None
-    """Where the event is posted to, in the place of a handler: ``http://`` or ``https://``."""
-    headers: Mapping[str, str] | None
-    """Headers of the request; ``$NAME`` and ``${NAME}`` in a value stand for variables that are allowed."""
-    allowed_env_vars: Sequence[str] | None
-    """The variables that headers may name; others are empty."""
-    server: str | Mapping[str, Any] | None
-    """The MCP server of a tool: its name, or the server as in ``mcpServers``."""
-    tool: str | None
-    """The tool of the MCP server that is called, in the place of a handler."""
-    input: Mapping[str, Any] | None
-    """What the tool is given; ``${tool_input.file_path}`` in a text stands for a part of the event."""
-    subject: str | None
-    """The subject of NATS whose workers are asked, in the place of a handler."""
 
 
 def declare(
@@ -172,6 +90,8 @@ def declare(
     if condition is not None and "tool_name" not in row.fields:
         raise BadHook(f"if: {row.name} has no tool to compare {if_!r} with", hint="use a matcher, or another event")
     if unknown := target_options.keys() - _TARGET_OPTIONS:
+        from .options import HookOptions
+
         raise BadHook(
             f"{', '.join(sorted(unknown))}: no such option", hint=nearest(min(unknown), HookOptions.__annotations__)
         )
@@ -315,7 +235,7 @@ def _handler(
 
 
 def _unknown_type(kind: str, types: tuple[str, ...]) -> NoReturn:
-    known = ("python", "command", *KINDS, *(one for one in types if one not in KINDS))
+    known = [*dict.fromkeys(("python", "command", *KINDS, *types))]
     raise BadHook(f"type: {kind!r} is not a kind of handler",
                   hint=nearest(str(kind), known) or f"there is {', '.join(known)}")  # fmt: skip
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..errors import BadHook, ConfigError, InterposeError, Problem, nearest
 from ..events import Table
@@ -28,8 +28,8 @@ from .script_hooks import PRIORITY, ScriptReader
 if TYPE_CHECKING:
     from ..matching.declared_tools import DeclaredTool
     from ..models.configured import ConfiguredModel
-    from ..scripts import Commands
     from .fleet import FleetSettings
+    from .options import SettingOptions
 
 __all__ = [
     "GROUP_KEYS",
@@ -39,8 +39,6 @@ __all__ = [
     "SPELLED",
     "TOP_LEVEL",
     "Configuration",
-    "LoadOptions",
-    "SettingOptions",
     "read_mapping",
     "read_scope",
     "settings_from",
@@ -438,55 +436,13 @@ def _setting(key: str, value: Any) -> dict[str, Any]:
             return {"enforce": value}
 
 
-class SettingOptions(TypedDict, total=False):
-    """The settings of an engine, as keywords of ``Hooks()`` and ``Hooks.load()``: they win over those of a file."""
-
-    error_behavior: str
-    """What a failure means for a hook without ``on_error``: ``log``, ``skip`` or ``abort``."""
-    default_timeout: float
-    """Seconds that a hook has; 0 means 30."""
-    timeout_ceiling: float
-    """Seconds that no hook may exceed; 0 means no ceiling."""
-    total_timeout: float
-    """Seconds that a firing has as a whole; 0 means 120, or the longest deadline in it."""
-    max_hooks_per_point: int
-    """How many hooks one layer may have at an event; 0 means no limit."""
-    enforce: bool
-    """False records what would have been decided and applies nothing."""
-    redirect_output: bool
-    """Sends what Python hooks print to the log."""
-
-
-class LoadOptions(SettingOptions, total=False):
-    """The options of ``Hooks.load()`` and ``Hooks.discover()``."""
-
-    dialect: str | None
-    """``claude`` reads every file as Claude Code would; None goes by the name of a file."""
-    commands: Commands | None
-    """The commands that script lines may use."""
-    watch: bool
-    """Takes changed files over as they change."""
-    lines: bool
-    """Keeps the line of every hook; true unless it is said otherwise."""
-    audit: bool
-    """False records nothing, whatever the files say."""
-    events: Table
-    """The table of events."""
-
-
-class DiscoverOptions(LoadOptions, total=False):
-    """The options of ``Hooks.discover()``."""
-
-    required: bool
-    """Finding no trusted file is an error."""
-    changed: Literal["refuse", "keep"]
-    """What a trusted file that has changed means: an error, or its last trusted content with a warning."""
-
-
 def settings_from(**given: Unpack[SettingOptions]) -> Settings:
     """Return checked settings."""
-    for name in given.keys() - SettingOptions.__annotations__.keys():
-        raise BadHook(f"{name}: no such setting", hint=nearest(name, SettingOptions.__annotations__))
+    for name in given:
+        if not hasattr(Settings, name):
+            from .options import SettingOptions
+
+            raise BadHook(f"{name}: no such setting", hint=nearest(name, SettingOptions.__annotations__))
     settings = Settings(**given)
     if settings.error_behavior not in ERROR_BEHAVIORS:
         raise BadHook(f"errorBehavior: {settings.error_behavior!r} is not a choice",

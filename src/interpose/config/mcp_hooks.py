@@ -12,7 +12,7 @@ from typing import Any
 
 from ..dialects import dialect as find_dialect
 from ..errors import BadHook, ConfigError, InterposeError, UsageError, nearest
-from ..handlers.command import Command
+from ..handlers.declared_command import Command
 from ..handlers.mcp_servers import HttpServer, McpServer, StdioServer, filled_in, servers_of
 from ..handlers.mcp_tool import McpTool
 from ..handlers.projects import VARIABLE

@@ -11,8 +11,9 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from .script_names import PREFIXES, RUNNERS, SHELLS, is_assignment
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import ConfigError, InterposeError, Problem
 from ..events import Table
-from ..handlers.command import current_interpreter, program_of
+from ..handlers.declared_command import current_interpreter, program_of
 from ..handlers.projects import OF_NO_PROJECT, own_project
 from ..model import Hook
 from ..routes import is_guard

@@ -12,7 +12,7 @@ from typing import Any
 
 from ..dialects import NAMES as DIALECTS
 from ..events import TABLE, EventSpec, Table
-from ..handlers.command import ISOLATIONS
+from ..handlers.declared_command import ISOLATIONS
 from ..matching.declared_tools import KINDS
 from ..models.configured import PERIODS
 from ..policies import POLICIES, RECOMMENDED, Policy, find_policy

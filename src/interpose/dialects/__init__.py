@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..event import Event
 from ..events import EventSpec
 from ..replies import Failure, Reply
+from ..runtime.named_tuples import NamedTuple
 
 __all__ = ["NAMES", "Dialect", "dialect"]
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import UsageError, nearest
 from ..model import Outcome, field_of, row_of
 from ..runtime.faults import log
+from ..runtime.named_tuples import NamedTuple
 
 __all__ = ["WrittenReply", "changed_fields", "reply_body", "write_reply"]
 

@@ -12,10 +12,11 @@ import socket
 import threading
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..replies import HookFailed
 from ..runtime.forks import after_fork
+from ..runtime.named_tuples import NamedTuple
 from ._lookup import Address, addresses_of
 from ._ready import Ready, ThreadReady
 

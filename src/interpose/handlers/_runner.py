@@ -7,9 +7,10 @@ import threading
 from collections.abc import Callable
 from functools import partial
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..replies import Ended, Failure
+from ..runtime.named_tuples import NamedTuple
 from ._command_run import CommandRun, ProcessHandle
 from ._process import Start, start_in_group
 from ._slots import SlotRequest, slots

@@ -15,9 +15,10 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..replies import Failure, HookFailed
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from ._process import Start, first_line
 from ._tree import SupervisedTree

@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..event import Event
 from ..model import Hook
 from ..records import Record
 from ..replies import Ended, Failure, HookFailed
 from ..runtime.coroutines import drive
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from . import depth, hold_to_trust
 from ._encoded import check_text, encoded_event

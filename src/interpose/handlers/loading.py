@@ -10,7 +10,9 @@ from . import Handler
 
 __all__ = ["close_handlers", "with_handlers"]
 
-_LOADED_WHEN_NEEDED = {"http": "HttpHandler", "mcp_tool": "McpToolHandler", "nats": "NatsHandler"}
+_LOADED_WHEN_NEEDED = {
+    "command": "CommandHandler", "http": "HttpHandler", "mcp_tool": "McpToolHandler", "nats": "NatsHandler",
+}  # fmt: skip
 """Handlers that are loaded when the first hook of their type is on a route, from the module of that name."""
 
 

@@ -10,9 +10,10 @@ import os
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..errors import UsageError
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ..runtime.regex import regex
 from . import hold_to_trust
 from ._encoded import written_event
 from ._watch import LONGEST_POLL
-from .command import Command
+from .declared_command import Command
 from .mcp_servers import HttpServer, McpServer, StdioServer
 
 if TYPE_CHECKING:

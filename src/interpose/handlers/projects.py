@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .command import can_be_passed
+from .declared_command import can_be_passed
 
 __all__ = ["OF_NO_PROJECT", "VARIABLE", "can_be_directory", "own_project", "project_directory"]
 

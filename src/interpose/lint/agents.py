@@ -7,11 +7,12 @@ says which one it has.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..dialects.agents import AgentDialect
 from ..dialects.agents.contract import Contract, Effect, EffectRow
 from ..model import Hook
+from ..runtime.named_tuples import NamedTuple
 
 __all__ = ["AgentReport", "HeldHook", "hooks_in_agent"]
 

@@ -7,13 +7,14 @@ import os
 import shutil
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..config.kinds import JUDGES
 from ..errors import nearest
-from ..handlers.command import Command, command_of, program_of
+from ..handlers.declared_command import Command, command_of, program_of
 from ..handlers.python import ModulePlace
 from ..model import Hook
+from ..runtime.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     from ..handlers.http import Endpoint

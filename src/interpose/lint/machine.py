@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from ..audit.store import AuditStore
 from ..config.load import Origin
 from ..config.state import state_path
-from ..handlers.command import ISOLATIONS, supervisor_error
+from ..handlers.command import supervisor_error
+from ..handlers.declared_command import ISOLATIONS
 from ..handlers.prompt import judge_of
 from ..model import Hook, Result
 

@@ -13,7 +13,7 @@ from ..config.commands import imports_from_cwd
 from ..config.kinds import JUDGES, KINDS
 from ..config.replaced import find_replaced
 from ..errors import Problem, nearest
-from ..handlers.command import command_of
+from ..handlers.declared_command import command_of
 from ..matching import AnyCondition, Condition
 from ..matching.declared_tools import DeclaredTool, contains
 from ..matching.names import is_glob

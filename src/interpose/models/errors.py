@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import urlsplit
 
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from . import ModelError
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import strict_json
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from . import Model, Request, ToolSpec, Turn, User
 

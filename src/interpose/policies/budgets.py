@@ -6,11 +6,12 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import BadHook
 from ..matching.written import as_written
 from ..replies import Reply, ask, context
+from ..runtime.named_tuples import NamedTuple
 from ..state.locked import session_state
 from .call import Call
 from .model_usage import PRICES, Usage, read_transcript, usage_of_event

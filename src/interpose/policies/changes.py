@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..matching.globs import has_wildcards
 from ..matching.shell.words import MANY, is_known
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from .call import Call
 from .effects import Effect

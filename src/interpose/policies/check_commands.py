@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
+
+from ..runtime.named_tuples import NamedTuple
 
 if TYPE_CHECKING:
     import subprocess  # loaded when a command is run

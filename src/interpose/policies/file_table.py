@@ -12,10 +12,10 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple
 
 from ..matching.globs import has_wildcards
 from ..matching.shell.words import MANY, ONE
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 
 __all__ = ["FileTable"]

@@ -6,7 +6,9 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
+
+from ..runtime.named_tuples import NamedTuple
 
 __all__ = ["PRICES", "Usage", "cost_of", "read_transcript", "usage_of_event"]
 

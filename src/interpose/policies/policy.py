@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from ..matching.grades import Grade
 from ..records import Record, made_by
 from ..replies import Reply
+from ..runtime.named_tuples import NamedTuple
 from .call import Call
 from .parameters import Parameter
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import BadHook, InterposeError, nearest
 from ..matching import compile_rule
 from ..matching.written import as_written
 from ..records import replace
+from ..runtime.named_tuples import NamedTuple
 from .hook import PolicyHook
 from .parameters import written
 from .policy import Policy

@@ -7,10 +7,10 @@ import stat
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ..matching.shell import ShellCommand
 from ..matching.shell.words import is_known
+from ..runtime.named_tuples import NamedTuple
 from .call import Call
 
 __all__ = ["files_to_commit"]

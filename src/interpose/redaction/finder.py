@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..runtime.named_tuples import NamedTuple
 from .decoding import DecodedText, decoded_runs, encoded_words, view_of
 from .forms import BLOCK, ENCODED_WORDS, ESCAPE_HINTS, FORM_HINTS, FORMS, TABLE_HEAD, Form
 from .names import STRONG, name_strength

@@ -8,8 +8,8 @@ beginning of the match to the secret, and the secret. A new form is a new row.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
+from ..runtime.named_tuples import NamedTuple
 from .values import (
     follows_a_secret_name,
     has_secret_name,

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..handlers.command import command_of
+from ..handlers.declared_command import command_of
 from ..model import Hook
 from ..records import replace
 

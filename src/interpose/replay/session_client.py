@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
 
 from ..audit.protocol import Selection, StoredFiring, StoreReader
 from ..redaction import Redactor
+from ..runtime.named_tuples import NamedTuple
 from .transcripts import session_name, transcript_of_session
 
 __all__ = ["SessionClient", "client_of", "transcript_of"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from opcode import opname
 from types import CodeType
 from typing import Any
 
@@ -28,6 +27,8 @@ def raised_by_signal(error: BaseException) -> bool:
         innermost, trace = trace, trace.tb_next
     if not is_one_of(error, KeyboardInterrupt, GeneratorExit) or innermost is None or innermost.tb_lasti < 0:
         return False
+    from opcode import opname
+
     code, at = innermost.tb_frame.f_code.co_code, innermost.tb_lasti
     operation = opname[code[at]] if at < len(code) else ""
     if operation == "RAISE_VARARGS":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..errors import BadHook, nearest
 from ..event import Event
 from ..records import Record, made_by
 from ..replies import STRATEGIES, HookFailed, Reply, ask, clean, context, deny, inject
 from ..runtime.faults import is_awaitable
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from .lines import Template, literal
 

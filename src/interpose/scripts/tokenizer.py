@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import NamedTuple
 
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 from .lines import Reference, Template, joined
 

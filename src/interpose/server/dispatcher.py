@@ -14,9 +14,9 @@ from collections.abc import Callable
 from functools import partial
 from math import inf
 from time import monotonic
-from typing import NamedTuple
 
 from ..records import Record
+from ..runtime.named_tuples import NamedTuple
 from .counters import Counters
 from .deadlines import before_deadline
 from .engine_handle import Client, EngineHandle

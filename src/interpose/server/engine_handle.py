@@ -9,8 +9,8 @@ import signal
 import socket
 from collections.abc import Callable
 from time import monotonic
-from typing import NamedTuple
 
+from ..runtime.named_tuples import NamedTuple
 from .engine_process import memory_file
 from .fork_server import ForkServer
 

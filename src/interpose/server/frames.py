@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+from ..runtime.named_tuples import NamedTuple
 
 __all__ = [
     "ACCEPTED",

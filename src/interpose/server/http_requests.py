@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
+from ..runtime.named_tuples import NamedTuple
 from ..runtime.regex import regex
 
 __all__ = ["LONGEST_HEAD", "HttpProblem", "HttpRequest", "read_head", "response"]

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...dialects.agents import AgentDialect, agent_dialect
 from ...dialects.agents.exchange import AgentEvent, HookOutput
@@ -27,6 +27,7 @@ from ...person.agents import register_callers
 from ...person.caller import set_client
 from ...person.environment import drop_variables_of_settings
 from ...routes import Route
+from ...runtime.named_tuples import NamedTuple
 from ...strict_json import encode
 from .. import say_failure
 from ..loading import HooksSource, load_hooks, load_hooks_of_event, report_files, trace_from_environment

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...config.text import Parsed, parse
 from ...errors import ConfigError
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 
 __all__ = ["CannotMerge", "merge_yaml"]

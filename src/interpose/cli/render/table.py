@@ -8,9 +8,9 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from ...replies import clean
+from ...runtime.named_tuples import NamedTuple
 from . import paint
 
 __all__ = ["Column", "PrintedTable", "display_width", "fit_text", "pad_text", "print_table", "terminal_width",

@@ -11,11 +11,12 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...errors import BadEvent, UnknownEvent, nearest
 from ...events import TABLE, EventSpec
 from ...model import STRICTNESS, Outcome
+from ...runtime.named_tuples import NamedTuple
 from ...strict_json import encode
 from ..reply import changed_fields
 from .exchange import AgentEvent, HookOutput

@@ -6,8 +6,9 @@ asks it before it relies on an effect.
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
+from ...runtime.named_tuples import NamedTuple
 from .exchange import AgentEvent, HookOutput
 
 __all__ = ["EFFECTS", "FAILURES", "AgentEvent", "Contract", "Effect", "EffectRow", "Evidence", "Failure", "FailureRow",

@@ -6,9 +6,10 @@ Rules name our tools and keys, so that one rule holds in every agent. What a tab
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...errors import BadEvent
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 
 __all__ = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import time
 from collections.abc import Mapping
 from typing import Any
@@ -166,6 +165,8 @@ def _denied(row: EventSpec, answer: Ended) -> Reply | Failure:
 
 def _broken(row: EventSpec, answer: Ended, guard: bool) -> Reply | Failure:
     """Read any other status: a failure, but a deny or an ask on standard output still counts, also a misstated one."""
+    import signal  # takes long to load, and few commands end this way
+
     number = -answer.status if answer.status < 0 else answer.status - 128
     if number > 0 and number in set(map(int, signal.valid_signals())):
         name = signal.Signals(number).name.removeprefix("SIG") if number < signal.SIGRTMIN else str(number)

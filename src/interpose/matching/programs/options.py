@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+
+from ...runtime.named_tuples import NamedTuple
 
 __all__ = [
     "GLOBAL_OPTIONS",

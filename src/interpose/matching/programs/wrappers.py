@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...runtime.named_tuples import NamedTuple
 from .options import words
 
 __all__ = [

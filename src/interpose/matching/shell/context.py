@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
+from ...runtime.named_tuples import NamedTuple
 from ..grades import Grade
 from .flow import NO_STATE, State, join_directory
 from .parsed import ParsedLine

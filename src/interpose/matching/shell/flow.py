@@ -10,8 +10,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, product
-from typing import NamedTuple
 
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 from ..programs import DIRECTORY_VARIABLES, KNOWN
 from .parsed import CLOSER_OF, CLOSERS, ParsedLine

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import NamedTuple
 
+from ...runtime.named_tuples import NamedTuple
 from .parsed import CLOSER_OF, CLOSERS, ParsedLine
 from .words import RawCommand, is_known
 

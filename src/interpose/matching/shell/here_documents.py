@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
+from ...runtime.named_tuples import NamedTuple
 from .expansions import NestedCommands
 from .source import ShellSource
 from .words import RawCommand, Redirection, Unsure

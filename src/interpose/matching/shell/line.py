@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...runtime.named_tuples import NamedTuple
 from ..grades import Grade
 from .words import Redirection, SimpleCommand, Unread, base_name, is_known, word_of
 

@@ -6,8 +6,9 @@ A word is a text in which two marks stand for what is only known while the line 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, Self
+from typing import Literal, Self
 
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 
 __all__ = [

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import cache
-from typing import NamedTuple
 
 from ...matching.shell.words import ONE
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 
 __all__ = ["LANGUAGES", "Token", "tokens_of"]

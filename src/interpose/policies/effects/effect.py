@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from ...matching.grades import Grade
 from ...matching.shell.words import MANY, ONE
+from ...runtime.named_tuples import NamedTuple
 
 __all__ = ["KINDS", "Effect", "phrase_of", "say", "shown"]
 

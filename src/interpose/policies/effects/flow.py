@@ -11,11 +11,11 @@ import fnmatch
 import re
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
-from typing import NamedTuple
 
 from ...matching.programs import SHELLS, is_known_program
 from ...matching.shell import Line, ShellCommand, read_line
 from ...matching.shell.words import MANY, ONE, base_name, is_known
+from ...runtime.named_tuples import NamedTuple
 from .rows import written
 
 __all__ = ["Brought", "DataOrigin", "Files", "FlowStep", "Origins", "Sources", "follow"]

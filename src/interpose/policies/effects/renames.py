@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ...matching.shell import ShellCommand
+from ...runtime.named_tuples import NamedTuple
 from .effect import Effect
 from .paths import absolute, plain
 from .rows import parse, written

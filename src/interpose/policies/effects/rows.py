@@ -25,10 +25,10 @@ import fnmatch
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
-from typing import NamedTuple
 
 from ...matching.shell import ShellCommand
 from ...matching.shell.words import MANY, ONE, MarkedWord, written_of
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 
 __all__ = ["RUNS", "Arguments", "Found", "Program", "Row", "apply_rows", "line_of", "parse", "written"]

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 from ...matching.shell import ShellCommand
 from ...matching.shell.options import program_of
 from ...matching.shell.words import is_known, names_in, written_of
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 from .rows import Arguments, parse
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
 
 from ...matching.shell.words import MANY, ONE
+from ...runtime.named_tuples import NamedTuple
 from .rows import RUNS, Found
 
 __all__ = ["CLIENTS", "sql_effects"]

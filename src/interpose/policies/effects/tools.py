@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...matching.paths import readings_of
 from ...matching.shell.words import ONE
 from ...matching.tool_inputs import COMMANDS, PATHS, TooMuch, kind_of_key, limited_values, plain_key
+from ...runtime.named_tuples import NamedTuple
 from ...runtime.regex import regex
 from .effect import Effect
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
+from ...runtime.named_tuples import NamedTuple
 from ..recording import UNKNOWN, Recorded
 
 __all__ = [

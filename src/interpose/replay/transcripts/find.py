@@ -7,7 +7,8 @@ import stat
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import NamedTuple
+
+from ...runtime.named_tuples import NamedTuple
 
 __all__ = ["PLACES", "FoundTranscript", "Search", "TranscriptFolder", "find_transcripts", "transcript_of_session"]
 

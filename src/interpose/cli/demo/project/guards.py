@@ -1,10 +1,10 @@
 """Hooks in Python: functions that take the event and answer, or say nothing."""
 
+import re
+
 from interpose import allow, ask, context, deny, modify
 
-from ....runtime.regex import regex
-
-SECRET = regex(r"(password\s*(?:is|=)\s*)(?!\[redacted\])[^\s,]+")
+SECRET = re.compile(r"(password\s*(?:is|=)\s*)(?!\[redacted\])[^\s,]+")
 
 
 def house_rules(event):

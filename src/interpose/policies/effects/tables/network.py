@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ....matching.programs import INTERPRETERS, SHELLS
 from ....matching.shell import ShellCommand
 from ....matching.shell.options import program_of
 from ....matching.shell.words import MANY, ONE, base_name, is_known
+from ....runtime.named_tuples import NamedTuple
 from ....runtime.regex import regex
 from ..rows import Arguments, Found, Program, Row, parse, written
 
