@@ -1,6 +1,7 @@
 """Supervisors: whatever a hook starts ends with it, also when the host or the supervisor is killed."""
 
 import os
+import py_compile
 import select
 import shutil
 import signal
@@ -20,6 +21,7 @@ from tests.faults.hosts import BUSY, Program, environment, eventually, program, 
 if sys.platform != "linux":
     pytest.skip("supervisors need Linux", allow_module_level=True)
 
+from interpose.handlers import supervisors
 from interpose.handlers.supervisors import MOST_IDLE, SupervisorPool, pool
 
 pytestmark = pytest.mark.slow
@@ -138,6 +140,52 @@ def settled(run: Run, namespace: bool, count: int) -> bool:
 
 def below(pid: int) -> list[int]:
     return [one for child in children_of(pid) for one in (child, *below(child))]
+
+
+# Which program is run.
+
+
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the program, which has not been compiled."""
+    copy = shutil.copy(supervisors.PROGRAM, tmp_path)
+    monkeypatch.setattr(supervisors, "PROGRAM", copy)
+    return Path(copy)
+
+
+def is_run() -> str:
+    """The name of the file that a new supervisor runs; it works."""
+    with Run("/bin/echo", "hello") as run:
+        assert run.said() == b"hello\n"
+        words = Path(f"/proc/{run.supervised.pid}/cmdline").read_bytes().split(b"\0")
+    return Path(os.fsdecode(words[4])).name
+
+
+def test_the_program_is_run_as_it_was_compiled(copied: Path) -> None:
+    py_compile.compile(str(copied))
+
+    assert is_run() == f"_supervisor.{sys.implementation.cache_tag}.pyc"
+
+
+@pytest.mark.parametrize("outdated", ["never compiled", "time", "size", "hash", "version", "cut off"])
+def test_a_program_that_is_not_compiled_as_it_stands_is_run_from_its_source(copied: Path, outdated: str) -> None:
+    if outdated != "never compiled":
+        compiled = Path(py_compile.compile(str(copied)) or "")
+        source, made = copied.stat(), compiled.read_bytes()
+        match outdated:
+            case "time":
+                os.utime(copied, (source.st_atime, source.st_mtime + 2))
+            case "size":
+                copied.write_bytes(copied.read_bytes() + b"\n")
+                os.utime(copied, (source.st_atime, source.st_mtime))
+            case "hash":
+                compiled.write_bytes(made[:4] + b"\1" + made[5:])
+            case "version":
+                compiled.write_bytes(b"\0\0" + made[2:])
+            case _:
+                compiled.write_bytes(made[:7])
+
+    assert is_run() == "_supervisor.py"
 
 
 # How a run goes.

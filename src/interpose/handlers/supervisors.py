@@ -253,13 +253,32 @@ def _spawn(theirs: int) -> int:
     null = [(os.POSIX_SPAWN_OPEN, standard, "/dev/null", os.O_RDWR, 0) for standard in (0, 1, 2)]
     return os.posix_spawn(
         sys.executable,
-        [sys.executable, "-I", "-S", "-E", PROGRAM, str(at)],
+        [sys.executable, "-I", "-S", "-E", _compiled(PROGRAM), str(at)],
         {name: os.environ[name] for name in ("PATH", "LANG", "LD_LIBRARY_PATH") if name in os.environ},
         file_actions=[(os.POSIX_SPAWN_DUP2, theirs, at), *null],
         setsid=True,
         setsigmask=signals,  # Ctrl-C during its start would end it
         setsigdef=signals,
     )
+
+
+def _compiled(program: str) -> str:
+    """Return the file that Python has compiled a program to, if it is up to date, else the program.
+
+    Python compiles a program that is run by its path each time, which takes as long as all that a supervisor does then.
+    """
+    from importlib.util import MAGIC_NUMBER, cache_from_source
+
+    try:
+        compiled = cache_from_source(program)
+        source = os.stat(program)
+        with open(compiled, "rb") as file:
+            header = file.read(16)
+    except (OSError, NotImplementedError):  # this interpreter keeps no compiled files
+        return program
+    facts = (0, int(source.st_mtime), source.st_size)  # as PEP 552 writes them
+    expected = MAGIC_NUMBER + b"".join((fact & 0xFFFFFFFF).to_bytes(4, "little") for fact in facts)
+    return compiled if header == expected else program
 
 
 def _absolute(cwd: Text | None) -> str:
