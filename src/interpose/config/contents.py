@@ -15,9 +15,10 @@ from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
+from ..runtime.digests import sha256
 from ..runtime.regex import regex
 from .claude_servers import is_part, read_part
-from .files import FileRead, Seen, check_owner, seen, sha256
+from .files import FileRead, Seen, check_owner, seen
 from .files import read as read_file
 
 __all__ = ["LEFT_OUT", "MOST_BYTES", "MOST_FILES", "ContentFile", "Contents"]

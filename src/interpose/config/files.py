@@ -9,13 +9,13 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import sys
 from typing import NoReturn
 
 from ..errors import ConfigError, Problem
 from ..records import Record
+from ..runtime.digests import sha256
 
-__all__ = ["MOST_BYTES", "FileRead", "Seen", "check_owner", "read", "seen", "sha256"]
+__all__ = ["MOST_BYTES", "FileRead", "Seen", "check_owner", "read", "seen"]
 
 MOST_BYTES = 10 * 1024 * 1024
 """The largest configuration file."""
@@ -147,24 +147,6 @@ def _too_large(given: str, limit: int) -> NoReturn:
 
 def _refuse(given: str, what: str, hint: str = "") -> NoReturn:
     raise ConfigError([Problem(what, where=given, hint=hint)])
-
-
-_LARGE = 1024 * 1024
-
-
-def sha256(data: bytes) -> bytes:
-    """Return the SHA-256 of some bytes. ``hashlib`` is slow to load, and faster only for large ones."""
-    if len(data) < _LARGE:
-        try:  # what hashlib falls back to; the name depends on the version
-            module = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256")
-        except ImportError:
-            pass
-        else:
-            digest: bytes = module.sha256(data).digest()
-            return digest
-    import hashlib
-
-    return hashlib.sha256(data).digest()
 
 
 Seen = tuple[int, int, int, int, int]

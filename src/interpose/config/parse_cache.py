@@ -12,7 +12,8 @@ import sys
 from typing import Any, Literal
 
 from ..errors import ConfigError
-from .files import FileRead, sha256
+from ..runtime.digests import sha256
+from .files import FileRead
 from .files import read as read_file
 from .state import cache_directory, write_privately
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from ..errors import BadHook, ConfigError, Problem
 from ..events import Table
+from ..runtime.digests import sha256
 from .claude_servers import file_of, is_part, read_part
 from .files import read as read_file
-from .files import sha256
 from .fleet_rules import FLEET_RULES
 from .load import Loaded, Source, find_sources, load_sources
 from .state import state_path

@@ -10,7 +10,7 @@ import os
 import time
 from functools import lru_cache
 
-from .files import sha256
+from ..runtime.digests import sha256
 from .state import make_private, state_path
 
 __all__ = ["keep_project", "project_of_session"]

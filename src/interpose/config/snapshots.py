@@ -16,8 +16,9 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigError, Problem
+from ..runtime.digests import sha256
 from .claude_servers import is_part, read_part
-from .files import FileRead, Seen, seen, sha256
+from .files import FileRead, Seen, seen
 from .files import read as read_file
 from .state import make_private, state_path, write_privately
 

@@ -17,9 +17,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..config.contents import LEFT_OUT, MOST_BYTES, MOST_FILES
-from ..config.files import sha256
 from ..errors import UsageError
 from ..records import Record
+from ..runtime.digests import sha256
 from ..runtime.regex import regex
 from ..strict_json import BadJson, decode
 

@@ -37,10 +37,9 @@ def unified(function: Callable[..., Any], what: str = "the hook") -> Call:
 
 def _required_parameters(function: Callable[..., Any]) -> int | None:
     """Count the required positional parameters; None if they are unknown."""
-    if type(function) is FunctionType and not hasattr(function, "__wrapped__"):
-        plain = _plain_parameters(function)
-        if plain is not None:
-            return plain
+    plain = _required_by_plain(function)
+    if plain is not None:
+        return plain
     import inspect
 
     try:
@@ -56,13 +55,29 @@ def _required_parameters(function: Callable[..., Any]) -> int | None:
     return required
 
 
-def _plain_parameters(function: FunctionType) -> int | None:
-    """Count the required parameters of a plain function without loading ``inspect``; None if it is not plain."""
-    code = function.__code__
-    if code.co_kwonlyargcount or code.co_flags & (_VARARGS | _VARKEYWORDS) or "__signature__" in vars(function):
+def _required_by_plain(function: Callable[..., Any]) -> int | None:
+    """Count the required parameters without loading ``inspect``; None if it takes that to know them."""
+    run = _plain_function(function)
+    if run is None:
         return None
-    required = code.co_argcount - len(function.__defaults__ or ())
-    return 1 if required == 0 and code.co_argcount else required
+    code, bound = run.__code__, int(run is not function)
+    if code.co_kwonlyargcount or code.co_flags & (_VARARGS | _VARKEYWORDS) or not vars(run).keys().isdisjoint(_MARKS):
+        return None
+    positional = code.co_argcount - bound
+    required = positional - len(run.__defaults__ or ())
+    return 1 if required <= 0 and positional else required
+
+
+def _plain_function(function: Any) -> FunctionType | None:
+    """Return the function that a call runs: itself, or the method of an object that has only slots."""
+    if type(function) is FunctionType:
+        return function
+    call = next((vars(kind)["__call__"] for kind in type(function).__mro__ if "__call__" in vars(kind)), None)
+    is_plain = type(call) is FunctionType and not any(hasattr(function, name) for name in ("__dict__", *_MARKS))
+    return call if is_plain else None
+
+
+_MARKS = ("__wrapped__", "__signature__")
 
 
 _VARARGS, _VARKEYWORDS = 0x04, 0x08  # as inspect calls them
@@ -71,8 +86,9 @@ _VARARGS, _VARKEYWORDS = 0x04, 0x08  # as inspect calls them
 def is_async(function: Any) -> bool:
     """Return whether a call returns a coroutine, as far as that is known before."""
     function = _innermost(function)
-    if type(function) is FunctionType and not vars(function):
-        return is_coroutine_function(function)
+    run = _plain_function(function)
+    if run is not None and not vars(run):
+        return is_coroutine_function(run)
     import inspect
 
     try:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from .git_settings import read_settings, text_of
+
+if TYPE_CHECKING:
+    import subprocess
 
 __all__ = ["GitNotAsked", "Repository", "find_repository", "without_git"]
 
@@ -141,6 +144,8 @@ class Repository:
         if _not_asked:
             _not_asked[-1].asked = True
             return None
+        import subprocess  # takes long to load, and few calls need git
+
         environment = {key: value for key, value in os.environ.items() if not key.startswith("GIT_")}
         try:
             return subprocess.run(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
-import socket
 from collections.abc import Iterator
 from itertools import pairwise
 from urllib.parse import urlsplit
@@ -338,6 +337,8 @@ def _is_short_loopback(host: str) -> bool:
     """Return whether a host is a number that the system reads as an address: ``2130706433``, ``0x7f.1``."""
     if not host[:1].isdigit():
         return False
+    import socket
+
     try:
         return socket.inet_aton(host)[0] in (0, 127)
     except OSError:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -12,6 +11,7 @@ from ..handlers.projects import project_directory
 from ..matching.shell import ShellCommand, read_line
 from ..matching.shell.words import is_known
 from ..matching.tool_inputs import kind_of_key
+from ..runtime.digests import sha256
 from ..runtime.regex import regex
 from .call import Call
 from .policy import Options
@@ -105,7 +105,7 @@ def fingerprint(value: Any, *, without_digits: bool = False) -> str:
     text = value if isinstance(value, str) else json.dumps(value, sort_keys=True, default=str, ensure_ascii=False)
     if without_digits:
         text = _DIGITS.sub("", text if len(text) <= 2 * _ENDS else text[:_ENDS] + text[-_ENDS:])
-    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+    return sha256(text.encode("utf-8", "replace")).hex()[:16]
 
 
 def failure_of(response: Any) -> bool:

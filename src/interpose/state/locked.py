@@ -6,7 +6,6 @@ meanwhile leaves either the old content or the new one.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from threading import RLock
 from typing import Any
 
+from ..runtime.digests import sha256
 from .directories import state_path
 
 __all__ = ["StateUnavailable", "locked_json", "session_state", "state_file"]
@@ -42,7 +42,7 @@ class StateUnavailable(Exception):
 
 def state_file(kind: str, key: str) -> str:
     """Return the path of the file of a kind (a folder of the state directory) for a key of any text."""
-    name = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+    name = sha256(key.encode("utf-8", "surrogatepass")).hex()[:32]
     return state_path(os.path.join(kind, f"{name}.json"))
 
 
