@@ -42,6 +42,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.setenv(name, str(tmp_path))
     (tmp_path / "hooks.yaml").write_text("hooks:\n  PreToolUse:\n    - {matcher: Bash, command: 'true'}\n")
     (tmp_path / "python.yaml").write_text("hooks:\n  PreToolUse:\n    - {matcher: Bash, handler: own.look}\n")
+    (tmp_path / "policies.yaml").write_text("policies: recommended\n")
     (tmp_path / "own.py").write_text("def look(event):\n    return None\n")
     return tmp_path
 
@@ -53,12 +54,16 @@ def test_importing_the_public_names_loads_no_third_party_package() -> None:
     assert loaded - sys.stdlib_module_names == {"interpose"}
 
 
-HEAVY = {"ast", "asyncio", "dataclasses", "dis", "inspect", "logging", "pathlib", "rich", "tokenize", "typer", "yaml"}
+HEAVY = {
+    "ast", "asyncio", "dataclasses", "dis", "hashlib", "inspect", "logging", "pathlib", "rich", "subprocess", "tokenize",
+    "typer", "yaml",
+}  # fmt: skip
 """Each takes milliseconds to load, where a whole ``interpose fire`` takes some tens."""
 
 
-def test_firing_an_event_at_a_command_loads_nothing_that_takes_long(home: Path) -> None:
-    fire = ["fire", "PreToolUse", "--tool", "Bash", "--config", str(home / "hooks.yaml")]
+@pytest.mark.parametrize("file", ["hooks.yaml", "python.yaml", "policies.yaml"])
+def test_firing_an_event_loads_nothing_that_takes_long(file: str, home: Path) -> None:
+    fire = ["fire", "PreToolUse", "--tool", "Bash", "--config", str(home / file)]
     statement = f"from interpose.cli import main; main({fire})"
 
     packages_loaded_by(statement)  # parses the file, and keeps what it says
