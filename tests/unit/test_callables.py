@@ -93,6 +93,16 @@ class Many:
         return events[0]
 
 
+class Breaks:
+    __slots__ = ()
+
+    def __getattr__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+    def __call__(self, event: Any) -> Any:
+        return event
+
+
 class Signed:
     __slots__ = ()
     __signature__ = inspect.signature(lambda event, tool_use_id, context: None)
@@ -139,6 +149,7 @@ GOOD: dict[str, tuple[Any, bool]] = {
     "object of three": (Three(), False),
     "object of an optional event": (Optional(), False),
     "object of any number": (Many(), False),
+    "object that breaks": (Breaks(), False),
     "object with a signature": (Signed(), False),
     "class": (dict, False),
 }

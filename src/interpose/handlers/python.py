@@ -73,7 +73,10 @@ def _plain_function(function: Any) -> FunctionType | None:
     if type(function) is FunctionType:
         return function
     call = next((vars(kind)["__call__"] for kind in type(function).__mro__ if "__call__" in vars(kind)), None)
-    is_plain = type(call) is FunctionType and not any(hasattr(function, name) for name in ("__dict__", *_MARKS))
+    try:
+        is_plain = type(call) is FunctionType and not any(hasattr(function, name) for name in ("__dict__", *_MARKS))
+    except Exception:  # an object that breaks
+        return None
     return call if is_plain else None
 
 
