@@ -27,7 +27,9 @@ pytestmark = [
     pytest.mark.slow,
 ]
 
-HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>\"'>{{7*7}}\u202egnp.exe\x1b[31mred\x00\u200b&amp;"
+HOSTILE = (
+    "<script>alert(1)</script><img src=x onerror=alert(2)>\"'>{{1357*2468}}\u202egnp.exe\x1b[31mred\x00\u200b&amp;"
+)
 
 
 class Workbench:
@@ -444,7 +446,7 @@ def check_harmless(body: str) -> None:
     assert [name for name in seen.attributes if name.startswith("on") or name == "style"] == []
     assert [link for link in seen.links if not link.startswith(("/", "#"))] == []
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u200b\u202e]", body)
-    assert "49" not in re.sub(r"\d\d+:\d+|[0-9a-f]{6,}|toolu|\d{3,}", "", body) or "{{7*7}}" in unescape(body)
+    assert "3349076" not in body  # the product in HOSTILE
 
 
 def test_hostile_text_in_every_field_stays_text(inside: Served, path: Path) -> None:
