@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from interpose.config.fleet import FleetSettings
 from interpose.fleet.node import Node
 from interpose.handlers.nats_client import connect
+from interpose.runtime.tasks import end_tasks
 
 
 @asynccontextmanager
@@ -20,6 +21,5 @@ async def a_node(
     try:
         yield node
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_tasks([task])
         await client.close()

@@ -20,6 +20,7 @@ from interpose.fleet.questions import carry_questions
 from interpose.fleet.setup import create_all
 from interpose.handlers.nats_client import NatsOptions, connect
 from interpose.records import replace
+from interpose.runtime.tasks import end_tasks
 
 CALL = Question(
     tool_name="Bash", tool_input={"command": "git push"}, reason="a push?", session_id="s1", agent_id="main", hook="guard"
@@ -76,8 +77,7 @@ class QuestionTeam:
             yield node
             assert not task.done() or task.cancelled() or task.exception() is None
         finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+            await end_tasks([task])
             await client.close()
 
     @contextlib.contextmanager

@@ -24,6 +24,7 @@ from interpose.fleet.forward import forward_record
 from interpose.fleet.node import Node
 from interpose.fleet.setup import SetupRefused, create_all
 from interpose.handlers.nats_client import NatsOptions, connect
+from interpose.runtime.tasks import end_tasks
 
 TEAM = "t"
 
@@ -177,8 +178,7 @@ async def collecting(settings: FleetSettings, url: str, tell: Callable[[str], No
     try:
         yield
     finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_tasks([task])
 
 
 async def until(condition: Callable[[], bool]) -> None:

@@ -19,6 +19,7 @@ from interpose.fleet.rules import follow_rules
 from interpose.fleet.setup import create_all
 from interpose.handlers.nats_client import NatsOptions, NatsUnavailable, connect
 from interpose.records import replace
+from interpose.runtime.tasks import end_tasks
 
 pytestmark = pytest.mark.slow
 
@@ -77,9 +78,7 @@ def test_a_node_with_credentials_takes_over_rules_and_writes_nothing_of_others(
         assert await stored_subjects(admin) & {*OTHERS} == {"$KV.interpose_payments_rings.prod"}
         ring = await read_latest(admin, "interpose_payments_rings", "prod")
         assert (ring is not None and ring.revision) == 1  # that of the push
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)
         for one in (admin, pusher, client):
             await one.close()
 

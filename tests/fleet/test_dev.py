@@ -1,5 +1,6 @@
 """`interpose fleet dev` starts a whole fleet, of which nothing is left after Ctrl-C."""
 
+import asyncio
 import json
 import os
 import signal
@@ -9,6 +10,9 @@ from pathlib import Path
 
 import pytest
 from tests.faults.hosts import eventually
+
+from interpose.cli.fleet import dev
+from interpose.runtime.tasks import end_tasks
 
 pytestmark = pytest.mark.slow
 
@@ -35,7 +39,7 @@ def test_a_fleet_on_one_machine_denies_on_both_nodes_and_ends_whole(tmp_path: Pa
     folder = tmp_path / "dev"
     environment = _environment(tmp_path)
     with (tmp_path / "out.txt").open("wb") as out:
-        dev = subprocess.Popen(
+        fleet = subprocess.Popen(
             [sys.executable, "-m", "interpose.cli", "fleet", "dev", "--dir", str(folder)],
             stdout=out,
             stderr=out,
@@ -43,9 +47,9 @@ def test_a_fleet_on_one_machine_denies_on_both_nodes_and_ends_whole(tmp_path: Pa
         )
     try:
         out_file = tmp_path / "out.txt"
-        assert eventually(lambda: "Ctrl-C ends" in out_file.read_text() or dev.poll() is not None, 180), "too slow"
+        assert eventually(lambda: "Ctrl-C ends" in out_file.read_text() or fleet.poll() is not None, 180), "too slow"
         shown = out_file.read_text()
-        assert dev.poll() is None, shown
+        assert fleet.poll() is None, shown
         for node in ("one", "two"):
             given = json.dumps({"command": "cat secrets/key"})
             done = subprocess.run(
@@ -70,10 +74,10 @@ def test_a_fleet_on_one_machine_denies_on_both_nodes_and_ends_whole(tmp_path: Pa
         said = json.loads(status.stdout)
         assert {ring["ring"]: ring["version"] for ring in said["rings"]} == {"canary": 1, "prod": 2}, (said, lines)
     finally:
-        dev.send_signal(signal.SIGINT)
-        dev.wait(60)
+        fleet.send_signal(signal.SIGINT)
+        fleet.wait(60)
 
-    assert dev.returncode == 0
+    assert fleet.returncode == 0
     assert eventually(lambda: not _left(folder)), _left(folder)
 
 
@@ -87,3 +91,25 @@ def test_a_folder_that_is_not_empty_is_refused(tmp_path: Path) -> None:
 
     assert done.returncode == 1
     assert "not an empty folder" in done.stderr
+
+
+def test_a_process_whose_end_is_interrupted_is_killed(tmp_path: Path) -> None:
+    stubborn = "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('ready', flush=True)"
+
+    async def main() -> int | None:
+        async def ended() -> None:
+            async with dev._process([sys.executable, "-c", f"{stubborn}; time.sleep(600)"], tmp_path / "log") as one:
+                started.append(one)
+                assert await asyncio.to_thread(eventually, lambda: "ready" in (tmp_path / "log").read_text())
+                ready.set()
+                await one.wait()
+
+        ready = asyncio.Event()
+        started: list[asyncio.subprocess.Process] = []
+        ending = asyncio.create_task(ended())
+        async with asyncio.timeout(60):
+            await ready.wait()
+            await end_tasks([ending], pause=0.2)
+            return await started[0].wait()
+
+    assert asyncio.run(main()) == -signal.SIGKILL

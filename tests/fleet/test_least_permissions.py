@@ -20,6 +20,7 @@ from interpose.fleet.setup import create_all
 from interpose.fleet.worker import Worker, find_workers
 from interpose.handlers.nats_client import NatsOptions, connect
 from interpose.records import replace
+from interpose.runtime.tasks import end_tasks
 
 pytestmark = pytest.mark.slow
 
@@ -76,8 +77,7 @@ def test_a_node_and_an_approver_need_no_more_than_their_roles_have(secured: Secu
             asking = team.ask(store)
             given = await fleet.answer(await team.posted(fleet), team.alice, approved=True, who=WHO, wait=PATIENCE)
             approval = await asyncio.to_thread(lambda: asking.approval)
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await end_tasks([task])
         assert [text for text in told if "violation" in text] == []
         await person.close()
         await client.close()

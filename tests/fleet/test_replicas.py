@@ -17,6 +17,7 @@ from interpose.fleet.rings import RingRefused, Rings
 from interpose.fleet.rules import follow_rules
 from interpose.handlers.nats_client import NatsOptions, connect
 from interpose.records import replace
+from interpose.runtime.tasks import end_tasks
 
 pytestmark = pytest.mark.slow
 STREAMS = {"INTERPOSE_payments_RECORD", "OBJ_interpose_payments_bundles",
@@ -82,9 +83,7 @@ def test_rules_and_reports_go_on_when_the_leader_of_the_rings_dies(tmp_path: Pat
                 except UsageError:  # a leader is being elected
                     pass
                 await asyncio.sleep(0.5)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await end_tasks(tasks)
         for one in (reader, client):
             await one.close()
 

@@ -24,6 +24,7 @@ from interpose.fleet.rules import follow_rules
 from interpose.fleet.server_config import ServerFolder, ServerOptions
 from interpose.fleet.setup import create_all
 from interpose.handlers.nats_client import NatsOptions, NatsUnavailable, connect, settle
+from interpose.runtime.tasks import end_tasks
 
 pytestmark = pytest.mark.slow
 PATIENCE = 60.0
@@ -136,9 +137,7 @@ def test_every_role_can_do_its_work(secured: Secured, tmp_path: Path) -> None:
                     if [(one.node, one.version) for one in status.nodes] == [("one", statement.version)]:
                         break
                     await asyncio.sleep(0.05)
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
+            await end_tasks(tasks)
             assert [text for text in user.violations if "violation" in text] == []
 
     asyncio.run(work())

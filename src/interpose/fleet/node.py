@@ -19,6 +19,7 @@ from ..config.fleet import FleetSettings
 from ..errors import UsageError
 from ..handlers.nats_client import NatsUnavailable, connect, explain
 from ..runtime.faults import log
+from ..runtime.tasks import end_tasks
 from ..state.directories import make_private, state_path, write_privately
 from .names import TeamNames
 
@@ -73,11 +74,14 @@ async def run_node(settings: FleetSettings, *, parts: Mapping[str, Part] | None 
     with node_lock(settings.node, hint="there is one per user; `interpose fleet status` shows it"):
         node = await _connected(settings)
         chosen = _parts() if parts is None else parts
+        running = [
+            asyncio.create_task(_keep_running(node, name, part), name=f"fleet-{name}") for name, part in chosen.items()
+        ]
         try:
-            async with asyncio.TaskGroup() as group:
-                for name, part in chosen.items():
-                    group.create_task(_keep_running(node, name, part), name=f"fleet-{name}")
+            for ended in (await asyncio.wait(running, return_when=asyncio.FIRST_EXCEPTION))[0]:
+                ended.result()
         finally:
+            await end_tasks(running)
             await node.client.close()
 
 

@@ -16,6 +16,7 @@ from ..records import Record
 from ..replies import HookFailed
 from ..runtime.forks import after_fork
 from ..runtime.regex import regex
+from ..runtime.tasks import end_tasks
 from ._loop_thread import LoopThread
 from .nats_client import NatsOptions, NatsUnavailable, connect, explain
 from .nats_names import WORKER_HEADER, subject_of_worker
@@ -327,11 +328,7 @@ class NatsPool:
                 await task.result().close()
             else:
                 task.cancel()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for one in left:
-            one.cancel()
-        if left:
-            await asyncio.wait(left, timeout=2)
+        await end_tasks(asyncio.all_tasks() - {asyncio.current_task()}, patience=2)
 
 
 async def _open(options: NatsOptions) -> _Connection:

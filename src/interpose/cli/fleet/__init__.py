@@ -13,6 +13,7 @@ import typer
 
 from ...config.fleet import FleetSettings
 from ...errors import UsageError
+from ...runtime.tasks import end_tasks
 from ...state.directories import user_directory
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 __all__ = ["Config", "app", "connected", "fleet_of", "until_stopped"]
 
 _T = TypeVar("_T")
+
+_CLEANING_UP = 5.0
+"""Seconds that a command has to clean up after a signal before it is interrupted in that too."""
 
 app = typer.Typer(no_args_is_help=True, add_help_option=True)
 
@@ -80,9 +84,13 @@ def until_stopped(work: Coroutine[Any, Any, None]) -> int:
 
     async def main() -> None:
         task = asyncio.ensure_future(work)
-        loop = asyncio.get_running_loop()
+        loop, stopping = asyncio.get_running_loop(), []
+
+        def stop() -> None:
+            stopping.append(loop.create_task(end_tasks([task], pause=_CLEANING_UP)))
+
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.add_signal_handler(number, task.cancel)
+            loop.add_signal_handler(number, stop)
         try:
             await task
         except asyncio.CancelledError:

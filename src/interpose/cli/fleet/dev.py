@@ -206,12 +206,15 @@ async def _process(words: list[str], log: Path) -> AsyncIterator[asyncio.subproc
 async def _end(process: asyncio.subprocess.Process) -> None:
     import signal
 
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGTERM)
+    try:
         with suppress(TimeoutError):
             await asyncio.wait_for(process.wait(), _ENDING)
-            break
+    finally:  # it ignores the signal, or the person does not want to wait
+        if process.returncode is None:
+            os.killpg(process.pid, signal.SIGKILL)
+    await process.wait()
 
 
 @asynccontextmanager

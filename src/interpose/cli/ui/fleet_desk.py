@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ...config.fleet import FleetSettings
 from ...errors import InterposeError, UsageError
 from ...handlers.nats_client import connect, explain
+from ...runtime.tasks import end_tasks
 from ...server.pages.elsewhere import QuestionElsewhere
 
 if TYPE_CHECKING:
@@ -92,11 +93,7 @@ class FleetDesk:
     async def _end(self) -> None:
         if self._client is not None:
             await self._client.close()
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
-            task.cancel()
-        if left:
-            await asyncio.wait(left, timeout=2)
+        await end_tasks(asyncio.all_tasks() - {asyncio.current_task()}, patience=2)
         await asyncio.sleep(0)  # a connection that is closed ends in the next round of the loop
         await asyncio.sleep(0)
 
