@@ -280,7 +280,7 @@ class Run(Firing):
                 if self.call:
                     self.call.accept(effect.changes)
         except BaseException as error:  # an answer whose own methods break, or with rubbish in it
-            reply = Failure("bad_reply", f"the answer cannot be used: {type_name(error)}")
+            reply = _failure_of(error, chain, Failure("bad_reply", f"the answer cannot be used: {type_name(error)}"))
         if isinstance(reply, Failure):
             self.fail(reply, ended, begun=True)
         elif effect is not None:
@@ -507,11 +507,11 @@ class Run(Firing):
             listener.run_ends(outcome)
 
 
-def _failure_of(error: BaseException, chain: Chain) -> Failure:
+def _failure_of(error: BaseException, chain: Chain, failure: Failure | None = None) -> Failure:
     """Return the failure that an exception out of a hook stands for; raise one that is meant for the host."""
     if not chain.abandoned and chain.passes_on(error):
         raise error
-    return describe(error)
+    return failure or describe(error)
 
 
 def _void_grants(runs: Sequence[HookRun]) -> None:

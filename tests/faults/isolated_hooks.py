@@ -75,3 +75,7 @@ def answers_five(event: Any) -> Any:
 
 def takes_nothing() -> None:
     return None
+
+
+def sleeps(event: Any) -> None:
+    time.sleep(30)

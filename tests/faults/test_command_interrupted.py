@@ -73,6 +73,24 @@ def test_a_hook_does_not_outlive_its_host(host: Host, number: int, isolation: st
     assert eventually(lambda: not living()), "the hook has outlived its host"
 
 
+@pytest.mark.parametrize("isolation", [*ISOLATIONS, "worker"])
+def test_an_interrupt_at_any_moment_leaves_nothing(isolation: str) -> None:
+    """Fault 103: also between the instruction that starts the process and the one that keeps its number.
+
+    In a process of its own: the logging of Python itself keeps a lock that is interrupted at the wrong moment.
+    """
+    may_have(isolation)
+    program = "from tests.faults.interrupted_host import interrupt_at_every_moment\n"
+
+    with Program(f"{program}interrupt_at_every_moment({isolation!r}, {mark()!r})") as host:
+        status, said, complained = host.end(150)
+
+    assert status == 0, complained
+    *left, moments = said.splitlines()
+    assert not left
+    assert int(moments.removeprefix("moments ")) > 100
+
+
 @pytest.mark.parametrize("isolation", ISOLATIONS)
 def test_a_firing_that_is_cancelled_ends_its_command_first(isolation: str) -> None:
     """Faults 103, 149: when the cancelled task is done, nothing of it lives."""

@@ -15,6 +15,7 @@ from interpose import Hooks, Outcome, context
 
 PREAMBLE = """
 import asyncio, os, signal, sys, threading, time
+from collections.abc import Mapping
 from interpose import Hooks
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a program in the background is born deaf to it
@@ -57,6 +58,14 @@ async def blocks_the_loop(event):
     for _ in for_a_minute():
         time.sleep(0.05)
 
+class Answer(Mapping):
+    def __iter__(self):
+        running()
+        for _ in for_a_minute():
+            pass
+
+    __len__ = __getitem__ = __iter__
+
 def raise_it(number, frame):
     raise KeyboardInterrupt
 """
@@ -65,7 +74,7 @@ EPILOGUE = """
 try:
     outcome = {fire}()
 except KeyboardInterrupt:
-    print("interrupted", flush=True)
+    os.write(1, b"interrupted\\n")
     sys.exit(130)
 print("not interrupted", outcome)
 """
@@ -75,6 +84,11 @@ INTERRUPTED = {
     "a coroutine elsewhere": ("hooks.register('PreToolUse', awaits)", "fire_without_a_loop"),
     "an inline function that waits": ("hooks.register('PreToolUse', blocks, inline=True)", "fire_without_a_loop"),
     "an inline function that computes": ("hooks.register('PreToolUse', computes, inline=True)", "fire_without_a_loop"),
+    "an answer that is read": ("hooks.register('PreToolUse', lambda _: Answer(), inline=True)", "fire_without_a_loop"),
+    "a Claude answer that is read": (
+        "hooks.register('PreToolUse', lambda _: Answer(), inline=True, dialect='claude')",
+        "fire_without_a_loop",
+    ),
     "hooks side by side": (
         "for _ in 'ab': hooks.register('PreToolUse', blocks, parallel=True)",
         "fire_without_a_loop",
@@ -82,6 +96,10 @@ INTERRUPTED = {
     "asyncio, a function in a thread": ("hooks.register('PreToolUse', blocks)", "fire_with_asyncio_run"),
     "asyncio, a coroutine": ("hooks.register('PreToolUse', awaits)", "fire_with_asyncio_run"),
     "asyncio, an inline coroutine": ("hooks.register('PreToolUse', awaits, inline=True)", "fire_with_asyncio_run"),
+    "a plain loop, an answer that is read": (
+        "hooks.register('PreToolUse', lambda _: Answer(), inline=True)",
+        "fire_on_a_plain_loop",
+    ),
     "a plain loop, a coroutine": ("hooks.register('PreToolUse', awaits)", "fire_on_a_plain_loop"),
     "a plain loop, a coroutine that blocks": ("hooks.register('PreToolUse', blocks_the_loop)", "fire_on_a_plain_loop"),
     "a plain loop, an inline function": (
@@ -103,7 +121,8 @@ def test_ctrl_c_reaches_the_host_while_a_hook_runs(register: str, fire: str, han
             host.send(signal.SIGINT)
             status, said, complained = host.end()
 
-    assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
+    assert status == 130, complained
+    assert "interrupted" in said.splitlines()  # a hook in another thread may begin after it
 
 
 @pytest.mark.parametrize("kind", ["function", "coroutine", "functions side by side"])
@@ -131,7 +150,8 @@ for name in ("one", "two"):
         with within(BUSY):
             status, said, complained = host.end()
 
-    assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
+    assert status == 130, complained
+    assert "interrupted" in said.splitlines()  # a hook in another thread may begin after it
 
 
 TERMINATED = {
@@ -183,7 +203,8 @@ hooks.register("PreToolUse", blocks_twice)
             host.send(signal.SIGINT)
             status, said, complained = host.end()
 
-    assert (status, said.splitlines()[-1]) == (130, "interrupted"), complained
+    assert status == 130, complained
+    assert "interrupted" in said.splitlines()  # a hook in another thread may begin after it
 
 
 def test_a_hook_that_raises_keyboard_interrupt_does_not_interrupt_the_host() -> None:

@@ -13,6 +13,7 @@ from ..replies import Ended, Failure
 from ..runtime.named_tuples import NamedTuple
 from ._command_run import CommandRun, ProcessHandle
 from ._process import Start, start_in_group
+from ._signals import HeldSignals
 from ._slots import SlotRequest, slots
 from ._watch import LONGEST_POLL, LoopWatch, PollWatch, Watch
 
@@ -40,7 +41,8 @@ async def run_on_loop(prepare: Callable[[], PreparedCommand], deadline: float, r
 
 async def run_in_this_thread(prepare: Callable[[], PreparedCommand], deadline: float, report: Report) -> Ended:
     """Run a command while the calling thread waits. The coroutine never suspends."""
-    return await _run(prepare, deadline, report, _ThreadWaiter())
+    with HeldSignals() as signals:
+        return await _run(prepare, deadline, report, _ThreadWaiter(signals))
 
 
 async def _run(prepare: Callable[[], PreparedCommand], deadline: float, report: Report, waiting: _Waiter) -> Ended:
@@ -136,28 +138,38 @@ def _wake(future: asyncio.Future[None]) -> None:
 
 
 class _ThreadWaiter:
-    """Waits in the calling thread: its coroutines never suspend."""
+    """Waits in the calling thread: its coroutines never suspend. Signals may interrupt it."""
+
+    def __init__(self, signals: HeldSignals) -> None:
+        self._signals = signals
 
     async def turn(self, deadline: float) -> SlotRequest:
         bell = threading.Event()
         turn = slots.queue(bell.set)
         try:
+            self._signals.hear()
             while not turn.granted and (left := deadline - monotonic()) > 0:
                 bell.wait(min(left, LONGEST_POLL))
         except BaseException:
+            self._signals.heard = False
             slots.give_back(turn)
             raise
+        self._signals.heard = False
         return turn
 
     def watch(self) -> PollWatch:
-        self._watch = PollWatch()
+        self._watch = PollWatch(self._signals)
         return self._watch
 
     async def end_of(self, run: CommandRun) -> None:
         self._watch.wait()
 
     async def pause(self, seconds: float) -> None:
-        sleep(seconds)  # noqa: ASYNC251 - see above
+        try:
+            self._signals.hear()
+            sleep(seconds)  # noqa: ASYNC251 - see above
+        finally:
+            self._signals.heard = False
 
 
 Starter = Callable[[list[int]], ProcessHandle]

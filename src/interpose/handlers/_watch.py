@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import asyncio
 
+    from ._signals import HeldSignals
+
 __all__ = ["LONGEST_POLL", "LoopWatch", "PollWatch", "Watch"]
 
 LONGEST_POLL = 0.1
@@ -82,13 +84,14 @@ class LoopWatch:
 
 
 class PollWatch:
-    """Watches in the calling thread, in ``wait()``."""
+    """Watches in the calling thread, in ``wait()``, which signals may interrupt."""
 
-    __slots__ = ("_on_time", "_over", "_poll", "_tell", "_when")
+    __slots__ = ("_on_time", "_over", "_poll", "_signals", "_tell", "_when")
 
-    def __init__(self) -> None:
+    def __init__(self, signals: HeldSignals) -> None:
         import select
 
+        self._signals = signals
         self._poll = select.poll()
         self._tell: dict[int, Callable[[], object]] = {}
         self._when = float("inf")
@@ -122,7 +125,12 @@ class PollWatch:
         """Wait and call back until ``done()`` is called."""
         while not self._over:
             left = min(self._when - monotonic(), LONGEST_POLL)
-            for descriptor, _ in self._poll.poll(max(0, left * 1000)):
+            try:
+                self._signals.hear()
+                ready = self._poll.poll(max(0, left * 1000))
+            finally:
+                self._signals.heard = False
+            for descriptor, _ in ready:
                 tell = self._tell.get(descriptor)
                 if tell is not None:
                     tell()

@@ -29,6 +29,7 @@ from ._command_run import GRACE, ProcessHandle
 from ._environment import trace_variables
 from ._process import Start
 from ._runner import starters
+from ._signals import HeldSignals
 from ._watch import LoopWatch, PollWatch, Watch
 from .python import ModulePlace
 
@@ -300,13 +301,14 @@ class IsolatedHandler:
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Any:
         """Run it while the calling thread waits."""
-        watch = PollWatch()
+        with HeldSignals() as signals:
+            watch = PollWatch(signals)
 
-        async def wait() -> None:
-            watch.wait()
+            async def wait() -> None:
+                watch.wait()
 
-        hold_to_trust(hook.binding.seal)
-        return drive(self._run(event, deadline, watch, wait))
+            hold_to_trust(hook.binding.seal)
+            return drive(self._run(event, deadline, watch, wait))
 
     async def _run(self, event: Event, deadline: float, watch: Watch, wait: Callable[[], Any]) -> Any:
         isolated = self._isolated

@@ -1,0 +1,80 @@
+"""Hold signals back while a process is started, watched and ended in the main thread.
+
+A signal handler may run, and raise, between any two instructions of the main thread: also between the one that starts
+a process and the one that keeps its number. Then nothing would end the process.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import FrameType
+from typing import Any, Self
+
+__all__ = ["HeldSignals"]
+
+_RAISING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
+"""Signals whose handlers often raise."""
+
+
+class HeldSignals:
+    """Runs the host's signal handlers while ``heard`` is set, and at the end of the block, but at no other time.
+
+    Only the main thread runs signal handlers: in another one nothing is held.
+    """
+
+    def __init__(self) -> None:
+        self.heard = False
+        self._before: dict[int, Any] = {}  # the handlers that ours has replaced
+        self._waiting: list[tuple[Any, int, FrameType | None]] = []
+
+    def __enter__(self) -> Self:
+        if threading.current_thread() is threading.main_thread():
+            try:
+                self._hold()
+            except BaseException:  # out of a handler that was not replaced yet
+                self._put_back()
+                raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self._put_back()
+        finally:
+            self.hear()
+
+    def hear(self) -> None:
+        """Set ``heard``, and run the handlers of the signals that have arrived before."""
+        self.heard = True
+        if self._waiting:
+            handler, number, frame = self._waiting.pop(0)
+            try:
+                handler(number, frame)
+            finally:
+                self.hear()
+
+    def _hold(self) -> None:
+        for number in _RAISING:
+            handler = signal.getsignal(number)
+            if callable(handler) and not isinstance(handler, signal.Handlers):
+                self._before[number] = handler
+                signal.signal(number, self._arrived)
+
+    def _arrived(self, number: int, frame: FrameType | None) -> None:
+        handler = self._before[number]
+        while isinstance(outer := getattr(handler, "__self__", None), HeldSignals):
+            handler = outer._before[number]  # this event is fired while a hook of another one runs
+        if self.heard:
+            handler(number, frame)
+        else:
+            self._waiting.append((handler, number, frame))
+
+    def _put_back(self) -> None:
+        try:
+            for number, handler in self._before.items():
+                if signal.getsignal(number) == self._arrived:  # else the host has set another one meanwhile
+                    signal.signal(number, handler)
+            self._before.clear()
+        finally:
+            if self._before:  # out of a handler that was put back already
+                self._put_back()

@@ -1,0 +1,158 @@
+"""Signals that are held while a process is started and ended: their handlers run later, and none is lost."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+import pytest
+
+from interpose.handlers._signals import HeldSignals
+
+
+class Terminated(Exception):
+    """What the host's handler of SIGTERM raises."""
+
+
+def terminate(number: int, frame: FrameType | None) -> None:
+    raise Terminated
+
+
+@contextmanager
+def interrupted(kind: type[BaseException] = KeyboardInterrupt) -> Iterator[list[BaseException]]:
+    """Check that a signal interrupts what is done here."""
+    errors: list[BaseException] = []
+    try:
+        yield errors
+    except kind as error:
+        errors.append(error)
+    assert errors, "nothing was interrupted"
+
+
+@pytest.fixture(autouse=True)
+def handlers() -> Iterator[None]:
+    """A host that Ctrl-C interrupts, and that ends when it gets SIGTERM."""
+    before = {
+        signal.SIGINT: signal.signal(signal.SIGINT, signal.default_int_handler),
+        signal.SIGTERM: signal.signal(signal.SIGTERM, terminate),
+    }
+
+    yield
+
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    assert signal.getsignal(signal.SIGTERM) is terminate
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, Terminated)])
+def test_a_signal_interrupts_at_the_end_of_the_block(number: int, error: type[BaseException]) -> None:
+    done = []
+
+    with interrupted(error), HeldSignals():
+        signal.raise_signal(number)
+        done.append("started")
+
+    assert done == ["started"]
+
+
+def test_a_signal_that_has_arrived_interrupts_the_next_wait() -> None:
+    done = []
+
+    with interrupted(), HeldSignals() as signals:
+        signal.raise_signal(signal.SIGINT)
+        signals.hear()
+        done.append("waited")
+
+    assert done == []
+
+
+def test_a_signal_interrupts_a_wait_at_once() -> None:
+    done = []
+
+    with interrupted(), HeldSignals() as signals:
+        signals.hear()
+        signal.raise_signal(signal.SIGINT)
+        done.append("waited")
+
+    assert done == []
+
+
+def test_after_a_wait_signals_are_held_again() -> None:
+    done = []
+
+    with interrupted(), HeldSignals() as signals:
+        signals.hear()
+        signals.heard = False
+        signal.raise_signal(signal.SIGINT)
+        done.append("ended")
+
+    assert done == ["ended"]
+
+
+def test_every_handler_runs_in_the_order_of_the_signals() -> None:
+    with interrupted() as errors, HeldSignals():
+        signal.raise_signal(signal.SIGTERM)
+        signal.raise_signal(signal.SIGINT)
+
+    assert isinstance(errors[0].__context__, Terminated)
+
+
+def test_a_handler_that_raises_nothing_does_not_interrupt() -> None:
+    heard: list[int] = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: heard.append(number))
+
+    with HeldSignals():
+        signal.raise_signal(signal.SIGTERM)
+        assert heard == []
+
+    assert heard == [signal.SIGTERM]
+    signal.signal(signal.SIGTERM, before)
+
+
+def test_an_event_that_is_fired_meanwhile_can_be_interrupted() -> None:
+    done = []
+
+    with interrupted(), HeldSignals(), HeldSignals() as inner:
+        inner.hear()
+        signal.raise_signal(signal.SIGINT)
+        done.append("waited")
+
+    assert done == []
+
+
+def test_a_handler_that_the_host_sets_meanwhile_stays() -> None:
+    def another(number: int, frame: FrameType | None) -> None:
+        raise Terminated
+
+    with HeldSignals():
+        signal.signal(signal.SIGTERM, another)
+
+    assert signal.signal(signal.SIGTERM, terminate) is another
+
+
+def test_a_signal_that_ends_the_process_or_is_ignored_is_left_to_the_system() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL), signal.signal(signal.SIGALRM, signal.SIG_IGN)
+
+    with HeldSignals():
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_DFL
+        assert signal.getsignal(signal.SIGALRM) is signal.SIG_IGN
+
+    signal.signal(signal.SIGHUP, before[0])
+    signal.signal(signal.SIGALRM, before[1])
+
+
+def test_another_thread_holds_nothing() -> None:
+    handlers: list[object] = []
+
+    def look() -> None:
+        with HeldSignals() as signals:
+            handlers.append(signal.getsignal(signal.SIGINT))
+            signals.hear()
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+
+    assert handlers == [signal.default_int_handler]
