@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from asyncio import CancelledError
 from collections.abc import Callable, Coroutine
 from concurrent import futures
 from contextvars import Context, copy_context
@@ -43,18 +42,16 @@ class BackgroundLoop:
         except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
             flow.close()
             raise NoThread(f"no event loop can be started: {error}") from None
-        future = asyncio.run_coroutine_threadsafe(flow, loop)
+        job = _Job(flow)
         try:
-            while not future.done():
-                futures.wait([future], _TICK)  # a signal that strikes another thread does not end a wait
+            loop.call_soon_threadsafe(job.begin)
+            while not job.ended.acquire(timeout=_TICK):
+                continue  # a signal that strikes another thread does not end a wait
         except BaseException:
-            future.cancel()
-            futures.wait([future], _CANCELLING)
+            loop.call_soon_threadsafe(job.cancel)
+            job.ended.acquire(timeout=_CANCELLING)
             raise
-        try:
-            return future.result()
-        except futures.CancelledError:
-            raise CancelledError from None
+        return job.task.result()
 
     def start(self, job: Callable[[], None], context: Context) -> None:
         self.started += 1
@@ -72,6 +69,34 @@ class BackgroundLoop:
                     raise
                 self._loop, self._thread = loop, thread
             return self._loop
+
+
+class _Job:
+    """A coroutine that a loop runs while another thread waits until ``ended`` can be acquired.
+
+    A future of ``concurrent.futures`` does not do: its lock stays locked, and with it the loop, if a signal interrupts
+    the thread after it has taken that lock and before it has entered the block that releases it.
+    """
+
+    task: asyncio.Task[Any]  # set when it has begun
+    begun = False
+
+    def __init__(self, flow: Coroutine[Any, Any, Any]) -> None:
+        self._flow = flow
+        self.ended = threading.Lock()
+        self.ended.acquire()
+
+    def begin(self) -> None:
+        self.task = asyncio.get_running_loop().create_task(self._flow)
+        self.task.add_done_callback(lambda _: self.ended.release())
+        self.begun = True
+
+    def cancel(self) -> None:
+        if self.begun:
+            self.task.cancel()
+        else:  # the thread was interrupted before it had handed the job over
+            self._flow.close()
+            self.ended.release()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
