@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -144,16 +145,26 @@ def warm_up() -> None:
 # What is left.
 
 
+# SIGKILL is among the pending signals of the process, which are a mask in hexadecimal digits.
+_KILLED = re.compile(r"^ShdPnd:\t[0-9a-f]+[13579bdf][0-9a-f]{2}$", re.MULTILINE)
+
+
 def living(wanted: str | None = None) -> list[str]:
-    """Return every process that has a mark in its environment or its arguments, as it would call itself."""
+    """Return every process that has a mark in its environment or its arguments, as it would call itself.
+
+    One that was killed runs no more, although a busy kernel may take it away a moment later.
+    """
     mark_ = (wanted or mark()).encode()
+    if not mark_:
+        raise ValueError("without a mark, every process of the machine would be found")
     found = []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit() or int(folder.name) == os.getpid():
             continue
         try:
             arguments = (folder / "cmdline").read_bytes()
-            if mark_ in arguments or mark_ in (folder / "environ").read_bytes():
+            marked = mark_ in arguments or mark_ in (folder / "environ").read_bytes()
+            if marked and not _KILLED.search((folder / "status").read_text()):
                 found.append(f"{folder.name} {arguments!r}")
         except OSError:  # it ended, or is another's
             continue
