@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -144,5 +145,34 @@ def test_a_report_with_numbers_of_any_length_does_not_end_the_status(team: Quest
             found = await read_fleet_status(client, team.settings)
 
             assert {one.node: f"{one.lag:,}" for one in found.nodes} == {"evil": "0", "good": "7"}
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("stamp", ["", "x", "2026-02-30", "9999-12-31T23:59:59Z", "0001-01-01T00:00:00+23:59"])
+def test_a_report_with_a_time_of_its_own_is_as_old_as_the_server_says(team: QuestionTeam, stamp: str) -> None:
+    async def main() -> None:
+        async with team.fleet() as fleet:
+            client, began = fleet._client, time.time()
+            headers = {"Nats-Time-Stamp": stamp}
+            await client.jetstream().publish("$KV.interpose_payments_nodes.evil", b"{}", headers=headers)
+            [report] = (await read_fleet_status(client, team.settings)).nodes
+
+            assert began - 1 < report.at < time.time() + 1
+
+    asyncio.run(main())
+
+
+def test_the_status_is_read_without_consumers(team: QuestionTeam) -> None:
+    """The server has a limit of them. What a consumer delivers may also arrive after the client has stopped waiting."""
+
+    async def main() -> None:
+        async with team.fleet() as fleet:
+            client = fleet._client
+            await client.jetstream().publish("$KV.interpose_payments_nodes.good", b"{}")
+            assert len((await read_fleet_status(client, team.settings)).nodes) == 1
+
+            for bucket in ("rings", "nodes"):
+                assert await client.jetstream().consumers_info(f"KV_interpose_payments_{bucket}") == []
 
     asyncio.run(main())

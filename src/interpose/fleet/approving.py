@@ -82,9 +82,9 @@ class Approving:
         found: list[PostedQuestion] = []
         unreadable = []
         values, whole = await values_of(self._client, self._names.questions, node)
-        for key, value in values.items():
+        for key, stored in values.items():
             try:
-                found.append(read_posted(value, team=self._settings.team, key=key))
+                found.append(read_posted(stored.value, team=self._settings.team, key=key))
             except BadQuestion as error:
                 unreadable.append(str(error))
         [(most, count)] = Counter(key.partition(".")[0] for key in values).most_common(1) or [("", 0)]

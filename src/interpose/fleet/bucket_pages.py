@@ -6,10 +6,12 @@ Nothing is created on the server: a list that is read every few seconds leaves n
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from time import monotonic
 from typing import TYPE_CHECKING
 
 from ..handlers.nats_client import explain
+from ..records import Record
 from .buckets import BucketProblem
 
 if TYPE_CHECKING:
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
     from nats.aio.subscription import Subscription
 
-__all__ = ["values_of"]
+__all__ = ["StoredValue", "values_of"]
 
 _PAGE = 200
 _PATIENCE = 5.0
@@ -27,7 +29,15 @@ _GONE = ("DEL", "PURGE")
 _HINT = "`interpose fleet setup` creates it; see docs/fleet.md for the permissions"
 
 
-async def values_of(client: Client, bucket: str, below: str = "") -> tuple[dict[str, bytes], bool]:
+class StoredValue(Record, kw_only=False):
+    """The latest value of a key."""
+
+    value: bytes
+    at: float
+    """When the server has stored it."""
+
+
+async def values_of(client: Client, bucket: str, below: str = "") -> tuple[dict[str, StoredValue], bool]:
     """Return the values of a bucket by their keys, and whether these are all; raise BucketProblem if it cannot be read.
 
     With ``below`` only keys are read that begin with this name and a dot.
@@ -46,9 +56,9 @@ async def values_of(client: Client, bucket: str, below: str = "") -> tuple[dict[
 
 async def _read(
     client: Client, subscription: Subscription, inbox: str, bucket: str, wanted: str
-) -> tuple[dict[str, bytes], bool]:
+) -> tuple[dict[str, StoredValue], bool]:
     prefix = f"$KV.{bucket}."
-    found: dict[str, bytes] = {}
+    found: dict[str, StoredValue] = {}
     begin = 1
     while len(found) < _MOST:
         asked = {"seq": begin, "next_by_subj": f"{prefix}{wanted}", "batch": _PAGE}
@@ -71,8 +81,15 @@ async def _read(
             if headers.get("KV-Operation") in _GONE:
                 found.pop(key, None)
             else:
-                found[key] = message.data
+                found[key] = StoredValue(message.data, _seconds(headers.get("Nats-Time-Stamp", "")))
     return found, False
+
+
+def _seconds(stamp: str) -> float:
+    try:
+        return datetime.fromisoformat(stamp).timestamp()
+    except (ValueError, OverflowError, OSError):  # a header of the writer's own
+        return 0.0
 
 
 async def _page(subscription: Subscription) -> list[Msg]:

@@ -18,8 +18,7 @@ from ..strict_json import BadJson, decode
 if TYPE_CHECKING:
     from nats.aio.client import Client
 
-__all__ = ["BucketProblem", "Entry", "keys_of", "read_history", "read_latest", "read_object", "write_object",
-           "write_over"]  # fmt: skip
+__all__ = ["BucketProblem", "Entry", "read_history", "read_latest", "read_object", "write_object", "write_over"]
 
 _PATIENCE = 5.0
 """Seconds for one request."""
@@ -96,31 +95,6 @@ async def write_over(client: Client, bucket: str, key: str, value: bytes, revisi
     except Exception as error:
         raise _problem(bucket, error) from None
     return True
-
-
-async def keys_of(client: Client, bucket: str) -> dict[str, tuple[bytes, float]]:
-    """Return all keys of a bucket with their values and when the server has stored them.
-
-    It creates a consumer, which a node may not.
-    """
-    try:
-        store = await client.jetstream(timeout=_PATIENCE).key_value(bucket)
-        watcher: Any = await store.watchall(ignore_deletes=True)
-        try:
-            found: dict[str, tuple[bytes, float]] = {}
-            while (entry := await watcher.updates(timeout=_PATIENCE)) is not None:
-                found[entry.key] = (entry.value or b"", _seconds(entry.created))
-            return found
-        finally:
-            await watcher.stop()
-    except Exception as error:
-        raise _problem(bucket, error) from None
-
-
-def _seconds(created: Any) -> float:
-    from datetime import datetime
-
-    return created.timestamp() if isinstance(created, datetime) else float(created or 0)
 
 
 # Objects

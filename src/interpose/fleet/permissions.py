@@ -59,10 +59,10 @@ def permissions_of(role: str, team: str, public: str, *, node: str = "", hooks: 
         return Permissions(("$JS.API.>", "$JS.ACK.>", "$JS.FC.>", "$KV.>", "$O.>"),
                            (*inbox, f"interpose.{team}.>"))  # fmt: skip
     if role == "pusher":
-        kept = (f"KV_{names.rings}", f"KV_{names.nodes}", f"OBJ_{names.bundles}")
+        kept = (f"KV_{names.rings}", f"KV_{names.nodes}")
         own = (f"$KV.{names.rings}.>", f"$O.{names.bundles}.>", f"$JS.API.STREAM.MSG.GET.OBJ_{names.bundles}",
                f"$JS.API.STREAM.PURGE.OBJ_{names.bundles}")  # fmt: skip
-        return Permissions((*_reading(kept), *own), inbox)
+        return Permissions((*_direct(kept), *_reading(f"OBJ_{names.bundles}"), *own), inbox)
     if role == "approver":
         kept = (f"KV_{names.questions}", f"KV_{names.answers}")
         return Permissions((*_direct(kept), f"$KV.{names.answers}.>"), (*inbox, f"{names.answer_changes}.>"))
@@ -70,7 +70,7 @@ def permissions_of(role: str, team: str, public: str, *, node: str = "", hooks: 
         stream = names.record_stream
         own = (f"$JS.ACK.{stream}.>", "$JS.API.STREAM.NAMES", f"$JS.API.STREAM.PURGE.{stream}",
                f"$JS.API.STREAM.MSG.GET.{stream}", f"$JS.API.CONSUMER.MSG.NEXT.{stream}.>")  # fmt: skip
-        return Permissions((*_reading((stream,)), *own), inbox)
+        return Permissions((*_reading(stream), *own), inbox)
     if role == "worker":
         return Permissions(("$SRV.>",), (*inbox, *hooks, "$SRV.>"), replies=True)
     raise ValueError(f"no role {role!r}")
@@ -102,13 +102,10 @@ def _direct(streams: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(made)
 
 
-def _reading(streams: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what it takes to read streams whole, with consumers."""
-    made = ["$JS.FC.>", *_direct(streams)]
-    for stream in streams:
-        made += [f"$JS.API.STREAM.INFO.{stream}", f"$JS.API.CONSUMER.*.{stream}", f"$JS.API.CONSUMER.*.{stream}.>",
-                 f"$JS.API.CONSUMER.DURABLE.CREATE.{stream}.>"]  # fmt: skip
-    return tuple(made)
+def _reading(stream: str) -> tuple[str, ...]:
+    """Return what it takes to read a stream whole, with consumers."""
+    return ("$JS.FC.>", *_direct((stream,)), f"$JS.API.STREAM.INFO.{stream}", f"$JS.API.CONSUMER.*.{stream}",
+            f"$JS.API.CONSUMER.*.{stream}.>", f"$JS.API.CONSUMER.DURABLE.CREATE.{stream}.>")  # fmt: skip
 
 
 # Accounts

@@ -16,7 +16,8 @@ from ..config.fleet import FleetSettings
 from ..handlers.nats_client import explain
 from ..records import Record
 from ..strict_json import BadJson, decode
-from .buckets import keys_of
+from .bucket_pages import StoredValue, values_of
+from .buckets import BucketProblem
 from .names import TeamNames
 from .node import Node
 from .statements import BadStatement, Statement, read_statement, signer_named
@@ -102,13 +103,20 @@ class FleetStatus(Record):
 async def read_fleet_status(client: Client, settings: FleetSettings, now: float | None = None) -> FleetStatus:
     """Read the rings and the reports of all nodes of a team."""
     names = TeamNames(settings.team)
-    rings = [_ring(name, stored, settings) for name, (stored, _) in (await keys_of(client, names.rings)).items()]
+    rings = [_ring(name, stored.value, settings) for name, stored in (await _all_of(client, names.rings)).items()]
     current = {ring.ring: ring.statement for ring in rings if ring.statement is not None}
-    found = await keys_of(client, names.nodes)
+    found = await _all_of(client, names.nodes)
     now = time.time() if now is None else now
-    nodes = [_node(name, data, at, current, now) for name, (data, at) in found.items()]
+    nodes = [_node(name, stored.value, stored.at, current, now) for name, stored in found.items()]
     return FleetStatus(team=settings.team, rings=tuple(sorted(rings, key=lambda ring: ring.ring)),
                        nodes=tuple(sorted(nodes, key=lambda node: (node.ring, node.node))))  # fmt: skip
+
+
+async def _all_of(client: Client, bucket: str) -> dict[str, StoredValue]:
+    found, whole = await values_of(client, bucket)
+    if not whole:
+        raise BucketProblem(f"there are more keys than {len(found):,}, which are the most that are read", where=bucket)
+    return found
 
 
 def _ring(name: str, stored: bytes, settings: FleetSettings) -> RingReport:
