@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 import pytest
+from tests.faults.hosts import program
 
 from interpose.handlers._signals import HeldSignals
 
@@ -156,3 +157,72 @@ def test_another_thread_holds_nothing() -> None:
     thread.join()
 
     assert handlers == [signal.default_int_handler]
+
+
+def test_a_handler_that_the_host_has_kept_meanwhile_still_works() -> None:
+    with HeldSignals():
+        kept = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, kept)
+
+    with interrupted(Terminated):
+        signal.raise_signal(signal.SIGTERM)
+    signal.signal(signal.SIGTERM, terminate)
+
+
+def test_a_child_that_another_thread_forks_meanwhile_holds_nothing() -> None:
+    ended = program("""
+        import os, signal, threading
+        from interpose.handlers._signals import HeldSignals
+
+        def fork():
+            child = os.fork()
+            if not child:
+                signal.raise_signal(signal.SIGTERM)
+                os._exit(1)
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+
+        signal.signal(signal.SIGTERM, lambda number, frame: os._exit(7))
+        with HeldSignals():
+            thread = threading.Thread(target=fork)
+            thread.start()
+            thread.join()
+    """)
+
+    assert ended.stdout == "7\n", ended.stderr
+
+
+def test_a_command_denies_in_another_interpreter_of_the_process() -> None:
+    ended = program("""
+        try:
+            import _interpreters
+        except ImportError:  # until Python 3.12
+            import _xxsubinterpreters as _interpreters
+
+        _interpreters.run_string(_interpreters.create(), '''if True:
+            import os
+            from interpose import Hooks
+
+            hooks = Hooks()
+            hooks.register("PreToolUse", command="exit 2")
+            outcome = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
+            os.write(1, b"denied" if outcome.denied else b"not denied")
+        ''')
+    """)
+
+    assert ended.stdout == "denied", ended.stderr
+
+
+def test_a_handler_may_raise_any_error_before_it_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(number: int, frame: FrameType | None) -> None:
+        raise ValueError
+
+    def replace(number: int, handler: object) -> None:
+        signal.raise_signal(signal.SIGTERM)  # it has arrived already
+
+    before = signal.signal(signal.SIGTERM, fails)
+    monkeypatch.setattr("interpose.handlers._signals.signal.signal", replace)
+    with interrupted(ValueError), HeldSignals():
+        pass
+
+    monkeypatch.undo()
+    signal.signal(signal.SIGTERM, before)

@@ -6,8 +6,8 @@ a process and the one that keeps its number. Then nothing would end the process.
 
 from __future__ import annotations
 
+import os
 import signal
-import threading
 from types import FrameType
 from typing import Any, Self
 
@@ -20,16 +20,17 @@ _RAISING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM)
 class HeldSignals:
     """Runs the host's signal handlers while ``heard`` is set, and at the end of the block, but at no other time.
 
-    Only the main thread runs signal handlers: in another one nothing is held.
+    Only the main thread of the main interpreter runs signal handlers: in another one nothing is held.
     """
 
     def __init__(self) -> None:
         self.heard = False
+        self._process = os.getpid()  # a child that another thread forks meanwhile never comes to the end of the block
         self._before: dict[int, Any] = {}  # the handlers that ours has replaced
         self._waiting: list[tuple[Any, int, FrameType | None]] = []
 
     def __enter__(self) -> Self:
-        if threading.current_thread() is threading.main_thread():
+        if _runs_handlers():
             try:
                 self._hold()
             except BaseException:  # out of a handler that was not replaced yet
@@ -64,7 +65,7 @@ class HeldSignals:
         handler = self._before[number]
         while isinstance(outer := getattr(handler, "__self__", None), HeldSignals):
             handler = outer._before[number]  # this event is fired while a hook of another one runs
-        if self.heard:
+        if self.heard or self._process != os.getpid():
             handler(number, frame)
         else:
             self._waiting.append((handler, number, frame))
@@ -74,7 +75,18 @@ class HeldSignals:
             for number, handler in self._before.items():
                 if signal.getsignal(number) == self._arrived:  # else the host has set another one meanwhile
                     signal.signal(number, handler)
-            self._before.clear()
-        finally:
-            if self._before:  # out of a handler that was put back already
-                self._put_back()
+        except BaseException:  # out of a handler that was put back already
+            self._put_back()
+            raise
+
+
+def _runs_handlers() -> bool:
+    """Say whether this thread runs signal handlers. Nothing may be asked of the handlers of another interpreter."""
+    try:
+        signal.signal(signal.SIGINT, None)
+    except TypeError:  # None is no handler, which is not looked at in other threads
+        return True
+    except ValueError as error:
+        if "main thread" not in str(error):  # out of a handler
+            raise
+    return False
