@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from typing import Any, cast
 
 import pytest
-from tests.faults.hosts import CALL, eventually, until
+from tests.faults.hosts import CALL, eventually, program, until
 from tests.faults.silent_firings import fired, statuses
 
 from interpose import Hooks, Outcome, context, deny
@@ -382,6 +382,29 @@ def test_hooks_after_one_that_cancels_everything_on_the_background_loop_still_ru
     hooks.register("PreToolUse", second)
 
     assert hooks.fire_sync("PreToolUse", **CALL).context == ["second"]
+
+
+def test_a_host_does_not_wait_for_a_background_loop_that_makes_no_tasks() -> None:
+    ended = program("""
+        import asyncio
+        from interpose import Hooks
+
+        def fails(loop, flow, **options):
+            raise ZeroDivisionError
+
+        async def replaces_the_factory(event):
+            asyncio.get_running_loop().set_task_factory(fails)
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", replaces_the_factory)
+        hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
+        try:
+            hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
+        except ZeroDivisionError:
+            print("raised")
+    """)
+
+    assert (ended.stdout, ended.stderr) == ("raised\n", "")
 
 
 # Firings without hooks, and with guards only.

@@ -51,7 +51,7 @@ class BackgroundLoop:
             loop.call_soon_threadsafe(job.cancel)
             job.ended.acquire(timeout=_CANCELLING)
             raise
-        return job.task.result()
+        return job.result()
 
     def start(self, job: Callable[[], None], context: Context) -> None:
         self.started += 1
@@ -78,8 +78,8 @@ class _Job:
     the thread after it has taken that lock and before it has entered the block that releases it.
     """
 
-    task: asyncio.Task[Any]  # set when it has begun
-    begun = False
+    _task: asyncio.Task[Any] | None = None  # set when it has begun
+    _broken: BaseException | None = None  # why it cannot begin
 
     def __init__(self, flow: Coroutine[Any, Any, Any]) -> None:
         self._flow = flow
@@ -87,16 +87,28 @@ class _Job:
         self.ended.acquire()
 
     def begin(self) -> None:
-        self.task = asyncio.get_running_loop().create_task(self._flow)
-        self.task.add_done_callback(lambda _: self.ended.release())
-        self.begun = True
+        try:
+            task = asyncio.get_running_loop().create_task(self._flow)
+            task.add_done_callback(lambda _: self.ended.release())
+            self._task = task
+        except BaseException as error:  # a hook has given the loop a factory of tasks that fails
+            self._give_up(error)
 
     def cancel(self) -> None:
-        if self.begun:
-            self.task.cancel()
-        else:  # the thread was interrupted before it had handed the job over
-            self._flow.close()
-            self.ended.release()
+        if self._task is not None:
+            self._task.cancel()
+        elif self._broken is None:  # the thread was interrupted before it had handed the job over
+            self._give_up(asyncio.CancelledError())
+
+    def result(self) -> Any:
+        if self._task is None:
+            raise self._broken or asyncio.CancelledError
+        return self._task.result()
+
+    def _give_up(self, error: BaseException) -> None:
+        self._broken = error
+        self.ended.release()
+        self._flow.close()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
