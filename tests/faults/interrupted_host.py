@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from tests.faults import isolated_hooks
@@ -28,11 +29,14 @@ async def denies_later(event: Any) -> Reply:
     return deny("no")
 
 
+_SERVER = {"command": sys.executable, "args": ["-S", str(Path(__file__).with_name("mcp_small_server.py"))]}
+
 ANSWERING: dict[str, tuple[Any, dict[str, Any]]] = {
     "function": (denies, {}),
     "inline function": (denies, {"inline": True}),
     "coroutine": (denies_later, {}),
     "functions side by side": (denies, {"parallel": True}),
+    "MCP tool": (None, {"server": _SERVER, "tool": "echo", "timeout": 60}),
 }
 """Hooks that answer; the host fires the event once more after each interruption."""
 
@@ -73,6 +77,7 @@ def interrupt_at_every_moment(kind: str, mark: str) -> None:
     else:
         register(hooks, "sleep 30", isolation=kind, timeout=0.02, env={MARK: mark})
     hooks.fire_sync("PreToolUse", **CALL)
+    serving = len(pool._all) - len(pool._idle)  # those of MCP servers, which stay
 
     moment, struck = 0, True
     while struck:
@@ -87,7 +92,7 @@ def interrupt_at_every_moment(kind: str, mark: str) -> None:
             print("outlived", moment)
             for process in living(mark):
                 stop(process)
-        if len(pool._idle) < len(pool._all):
+        if len(pool._idle) < len(pool._all) - serving:
             print("kept a supervisor", moment)
         if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
             print("replaced the handler", moment)

@@ -92,6 +92,20 @@ def test_after_a_wait_signals_are_held_again() -> None:
     assert done == ["ended"]
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_what_has_arrived_is_heard_at_once_and_the_next_is_held(number: int) -> None:
+    done = []
+
+    with interrupted(), HeldSignals() as signals:
+        signal.raise_signal(number)
+        with interrupted(BaseException):
+            signals.hear_at_once()
+        signal.raise_signal(signal.SIGINT)
+        done.append("ended")
+
+    assert done == ["ended"]
+
+
 def test_every_handler_runs_in_the_order_of_the_signals() -> None:
     with interrupted() as errors, HeldSignals():
         signal.raise_signal(signal.SIGTERM)

@@ -1,7 +1,8 @@
-"""Hold signals back while a process is started, watched and ended in the main thread.
+"""Hold signals back while a process is started, watched and ended in the main thread, or another thread is asked.
 
 A signal handler may run, and raise, between any two instructions of the main thread: also between the one that starts
-a process and the one that keeps its number. Then nothing would end the process.
+a process and the one that keeps its number. Then nothing would end the process. Or it has just taken the lock of a
+future, and has not entered the block that releases it: then the thread that settles the future waits for ever.
 """
 
 from __future__ import annotations
@@ -53,6 +54,13 @@ class HeldSignals:
                 handler(number, frame)
             finally:
                 self.hear()
+
+    def hear_at_once(self) -> None:
+        """Run the handlers of the signals that have arrived, and hold the next ones again."""
+        try:
+            self.hear()
+        finally:
+            self.heard = False
 
     def _hold(self) -> None:
         for number in _RAISING:

@@ -16,6 +16,7 @@ from ..replies import Ended, Failure, HookFailed
 from ..runtime.regex import regex
 from . import hold_to_trust
 from ._encoded import written_event
+from ._signals import HeldSignals
 from ._watch import LONGEST_POLL
 from .declared_command import Command
 from .mcp_servers import HttpServer, McpServer, StdioServer
@@ -148,16 +149,18 @@ class McpToolHandler:
         from concurrent.futures import wait
 
         tool = _tool(hook)
-        try:
-            call = self._begin(hook, tool, event)
-        except HookFailed as error:
-            return _ended(hook, tool, event, error.failure)
-        try:
-            while not call.done() and (left := deadline - monotonic()) > 0:
-                wait([call], min(left, LONGEST_POLL))  # a signal that strikes another thread does not end a wait
-        finally:
-            call.cancel()
-        return _read(hook, tool, event, call)
+        with HeldSignals() as signals:
+            try:
+                call = self._begin(hook, tool, event)
+            except HookFailed as error:
+                return _ended(hook, tool, event, error.failure)
+            try:
+                while not call.done() and (left := deadline - monotonic()) > 0:
+                    wait([call], min(left, LONGEST_POLL))
+                    signals.hear_at_once()
+            finally:
+                call.cancel()
+            return _read(hook, tool, event, call)
 
     def close(self) -> None:
         """End every server that was started; a later event starts it again."""

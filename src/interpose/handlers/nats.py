@@ -22,6 +22,7 @@ from ..runtime.regex import regex
 from . import depth, hold_to_trust
 from ._encoded import check_text, encoded_event
 from ._environment import trace_variables
+from ._signals import HeldSignals
 from ._watch import LONGEST_POLL
 from .nats_client import NatsOptions
 from .nats_names import FAILURE_HEADER, WORKER_HEADER
@@ -100,16 +101,18 @@ class NatsHandler:
         from concurrent.futures import wait
 
         asked = _Asked(hook, event)
-        try:
-            call = self._begin(asked, deadline)
-        except HookFailed as error:
-            return asked.ended(error.failure)
-        try:
-            while not call.done() and (left := deadline - monotonic()) > 0:
-                wait([call], min(left, LONGEST_POLL))  # a signal that strikes another thread does not end a wait
-        finally:
-            call.cancel()
-        return asked.read(call)
+        with HeldSignals() as signals:
+            try:
+                call = self._begin(asked, deadline)
+            except HookFailed as error:
+                return asked.ended(error.failure)
+            try:
+                while not call.done() and (left := deadline - monotonic()) > 0:
+                    wait([call], min(left, LONGEST_POLL))
+                    signals.hear_at_once()
+            finally:
+                call.cancel()
+            return asked.read(call)
 
     def close(self) -> None:
         """Close the connections that are kept; a later event makes new ones."""
