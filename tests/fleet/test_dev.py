@@ -113,3 +113,26 @@ def test_a_process_whose_end_is_interrupted_is_killed(tmp_path: Path) -> None:
             return await started[0].wait()
 
     assert asyncio.run(main()) == -signal.SIGKILL
+
+
+def test_a_process_that_ends_as_it_is_given_up_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Ended:
+        """A process that has ended, of which the loop has not been told yet."""
+
+        returncode = None
+
+        def __init__(self, pid: int) -> None:
+            self.pid = pid
+
+        async def wait(self) -> None:
+            self.wait = self.told  # type: ignore[method-assign]
+            await asyncio.Event().wait()
+
+        async def told(self) -> None:
+            return None
+
+    with subprocess.Popen(["true"], start_new_session=True) as process:
+        process.wait()
+    monkeypatch.setattr(dev, "_ENDING", 0.01)
+
+    asyncio.run(dev._end(Ended(process.pid)))  # type: ignore[arg-type]

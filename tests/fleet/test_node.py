@@ -78,3 +78,24 @@ def test_a_part_that_fails_is_started_again_and_the_others_go_on(settings: Fleet
         return done, read_status()["problems"]["broken"]
 
     assert asyncio.run(main()) == (["failed", "started again", "went on"], "a part is broken")
+
+
+def test_a_node_that_is_interrupted_while_it_ends_closes_its_connection(settings: FleetSettings) -> None:
+    async def main() -> Node:
+        nodes: list[Node] = []
+        begun = asyncio.Event()
+
+        async def misses_it(node: Node) -> None:
+            nodes.append(node)
+            await misses(1, begun.set)
+
+        running = asyncio.create_task(run_node(settings, parts={"one": misses_it}))
+        async with asyncio.timeout(60):
+            for _ in range(2):
+                await begun.wait()
+                begun.clear()
+                running.cancel()
+            await asyncio.wait([running])
+        return nodes[0]
+
+    assert asyncio.run(main()).client.is_closed

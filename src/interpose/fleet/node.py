@@ -81,8 +81,10 @@ async def run_node(settings: FleetSettings, *, parts: Mapping[str, Part] | None 
             for ended in (await asyncio.wait(running, return_when=asyncio.FIRST_EXCEPTION))[0]:
                 ended.result()
         finally:
-            await end_tasks(running)
-            await node.client.close()
+            try:
+                await end_tasks(running)
+            finally:  # also if that is interrupted
+                await node.client.close()
 
 
 def _parts() -> dict[str, Part]:
