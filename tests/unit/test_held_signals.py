@@ -240,3 +240,27 @@ def test_a_handler_may_raise_any_error_before_it_is_replaced(monkeypatch: pytest
 
     monkeypatch.undo()
     signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.parametrize(
+    ("block", "number", "error"),
+    [(False, signal.SIGTERM, Terminated), (True, signal.SIGINT, KeyboardInterrupt)],
+    ids=["replaced", "put back"],
+)
+def test_all_handlers_are_put_back_if_one_raises_while_others_are(
+    block: bool, number: int, error: type[BaseException], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def strike(asked: int) -> object:
+        if asked == signal.SIGTERM and striking and striking.pop():
+            signal.raise_signal(number)
+        return get(asked)
+
+    get, striking = signal.getsignal, [True]
+    monkeypatch.setattr("interpose.handlers._signals.signal.getsignal", strike)
+    if block:
+        striking.append(False)  # not at the beginning
+    with interrupted(error), HeldSignals():
+        pass
+
+    assert not striking
+    monkeypatch.undo()
