@@ -34,6 +34,7 @@ DENY = """printf '{"decision":"deny","reason":"not here"}'"""
 """A line of shell that denies."""
 
 MARK = "FAULT_MARK"
+_SHORTEST_MARK = 16
 _mark = [""]
 
 
@@ -155,8 +156,8 @@ def living(wanted: str | None = None) -> list[str]:
     One that was killed runs no more, although a busy kernel may take it away a moment later.
     """
     mark_ = (wanted or mark()).encode()
-    if not mark_:
-        raise ValueError("without a mark, every process of the machine would be found")
+    if len(mark_) < _SHORTEST_MARK:
+        raise ValueError(f"{mark_!r} is no mark: other processes of the machine would be found, and ended")
     found = []
     for folder in Path("/proc").iterdir():
         if not folder.name.isdigit() or int(folder.name) == os.getpid():

@@ -84,7 +84,7 @@ def test_an_interrupt_at_any_moment_leaves_nothing(kind: str) -> None:
     program = "from tests.faults.interrupted_host import interrupt_at_every_moment\n"
 
     with Program(f"{program}interrupt_at_every_moment({kind!r}, {mark()!r})") as host:
-        status, said, complained = host.end(150)
+        status, said, complained = host.end(600)
 
     assert status == 0, complained
     *left, moments = said.splitlines()
