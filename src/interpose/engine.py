@@ -213,11 +213,10 @@ class Engine:
         return route
 
     def _row(self, event: str) -> EventSpec:
-        try:
-            return self.table[event]
-        except (KeyError, TypeError):
-            row, suffix = self.table.find(event)
-        raise UnknownEvent(f"{event} cannot be fired", hint=f"fire {row.name} with {row.subject}={suffix!r}")
+        row, suffix = self.table.find(event)
+        if suffix is not None:
+            raise UnknownEvent(f"{event} cannot be fired", hint=f"fire {row.name} with {row.subject}={suffix!r}")
+        return row
 
 
 def _subject(row: EventSpec, value: object) -> str:

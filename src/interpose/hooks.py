@@ -106,13 +106,9 @@ class Hooks:
 
     @classmethod
     def from_mapping(
-        cls,
-        mapping: Mapping[str, Any],
-        *,
-        events: Table = TABLE,
-        session_id: str | None = None,
+        cls, mapping: Mapping[str, Any], *, events: Table = TABLE, session_id: str | None = None,
         **settings: Unpack[SettingOptions],
-    ) -> Hooks:
+    ) -> Hooks:  # fmt: skip
         """Return hooks from a configuration as it stands in a file."""
         found = read_mapping(events, mapping)
         hooks = cls(events=events, session_id=session_id, **{**found.settings, **settings})
@@ -161,11 +157,11 @@ class Hooks:
         try:
             subject, template, routes = self.engine.quick[event]
             route = routes[fields[subject]]
-        except (KeyError, TypeError):  # not seen before, or a mistake that is raised now
-            return await self.engine.fire_event(event, **fields)
-        if route is None:  # no hook is on it
-            return empty_outcome(template, fields)
-        return await self.engine.fire(route, fields, None)
+        except (KeyError, TypeError):
+            pass  # not seen before, or a mistake, which is raised below: this error is not its context
+        else:
+            return empty_outcome(template, fields) if route is None else await self.engine.fire(route, fields, None)
+        return await self.engine.fire_event(event, **fields)
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
@@ -177,7 +173,8 @@ class Hooks:
         try:
             return self.engine.quick[event][2][subject] is not None  # for every agent: no scope has hooks of its own
         except KeyError:
-            return self.engine.wants(event, subject, agent_id)
+            pass  # not seen before
+        return self.engine.wants(event, subject, agent_id)
 
     # Registering.
 

@@ -14,7 +14,7 @@ import pytest
 from tests.faults.hosts import BUSY, CALL, WAYS, Way, program, run, within
 from tests.tables import rows
 
-from interpose import BadHook, Hooks, context, deny
+from interpose import BadHook, Hooks, UnknownEvent, context, deny
 
 every_way = rows("way", WAYS)
 
@@ -560,3 +560,26 @@ def test_a_failure_is_logged_once_and_skip_is_quiet(caplog: pytest.LogCaptureFix
 
     lines = [(record.levelname, record.getMessage()) for record in caplog.records]
     assert lines == [("ERROR", "hook loud at PreToolUse failed (hook_crash): raised ValueError: boom")]
+
+
+def test_a_mistake_of_the_host_and_the_failure_of_a_hook_have_no_context_of_the_engine() -> None:
+    """Fault 120: the first firing of an event looks for its route in vain; no traceback begins with that."""
+    hooks = Hooks()
+    found: list[BaseException | None] = []
+
+    def body(event: Any) -> None:
+        found.append(sys.exc_info()[1])
+
+    hooks.register("PreToolUse", body, inline=True)
+    mistakes = [
+        lambda: run(hooks.fire("PreToolUze")),
+        lambda: hooks.fire_sync("PreToolUze"),
+        lambda: hooks.wants("PreToolUze"),
+    ]
+    for make in mistakes:
+        with pytest.raises(UnknownEvent) as mistake:
+            make()
+        assert mistake.value.__context__ is None
+    run(hooks.fire("PreToolUse", **CALL))
+
+    assert found == [None]
