@@ -13,7 +13,7 @@ from .events import EventSpec
 from .model import Hook, HookEffect, HookError, Ignored, Injection, Result, Status, strictest
 from .records import Record, made_by, replace
 from .replies import Failure, Reply, clean, is_plain
-from .runtime.copies import copied_if_possible, plain_copy
+from .runtime.copies import copied_if_possible, differ, plain_copy
 
 __all__ = ["HookRun", "merge", "on_failure", "only_stricter", "own_reply", "weigh"]
 
@@ -170,20 +170,16 @@ def on_failure(row: EventSpec, hook: Hook, failure: Failure, policy: str) -> Hoo
 
 
 def merge(
-    row: EventSpec,
-    runs: Sequence[HookRun],
-    *,
-    extra: Mapping[str, Any],
-    late: Iterable[HookRun] = (),
+    row: EventSpec, runs: Sequence[HookRun], *, extra: Mapping[str, Any], late: Iterable[HookRun] = (),
     as_if_enforced: bool = False,
-) -> HookEffect:
+) -> HookEffect:  # fmt: skip
     """Make one effect of all runs, in their order. ``late`` are runs of background hooks of earlier firings."""
     said, said_by = HookEffect(), dict[str, str]()  # what all of them said, and by whom
     ignored = [Ignored(run.hook.label, wish) for run in runs if run.effect for wish in run.effect.ignored]
     counted = [(run.hook.label, run.effect) for run in runs if run.effect and (run.enforced or as_if_enforced)]
     for label, effect in counted:
         for key, value in effect.extra.items():
-            if key in said.extra and said.extra[key] != value:
+            if key in said.extra and differ(said.extra[key], value):
                 ignored.append(Ignored(said_by[key], f"{key}: a later hook said something else"))
             said.extra[key], said_by[key] = value, label
         said.context += effect.context

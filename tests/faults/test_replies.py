@@ -245,6 +245,19 @@ def test_a_word_whose_methods_lie_is_read_as_the_text_that_it_is() -> None:
     assert [outcome.decision for outcome in outcomes] == ["deny", "deny", "deny"]
 
 
+@rows("key", ["abort", "allowed", "continue"])
+def test_a_value_that_says_that_it_is_a_flag_is_none(key: str) -> None:
+    """Fault 136: its truth is the hook's own code, and may be another each time it is asked."""
+
+    class Flag:
+        __class__ = property(lambda self: bool)
+
+        def __bool__(self) -> bool:
+            return key == "allowed"
+
+    assert denied_as(THREAD.outcome(lambda event: {key: Flag()}), "bad_decision")
+
+
 def test_a_value_that_is_equal_to_everything_is_no_channel() -> None:
     """Fault 136: an injection goes through one of three channels, and no other."""
 
@@ -490,6 +503,27 @@ def test_a_dict_with_methods_of_its_own_reaches_nobody_else() -> None:
         assert type(given["list"][0]) is dict
 
 
+def test_a_number_that_is_another_each_time_it_is_copied_is_one_number_to_all() -> None:
+    """Fault 136: what the guard has judged is what the host gets, in lists and tuples too."""
+
+    class Rising(int):
+        copies = itertools.count(1)
+
+        def __deepcopy__(self, memo: object) -> Any:
+            return Rising(next(self.copies))
+
+    seen: list[Any] = []
+    hooks = Hooks()
+    given = {"number": Rising(7), "list": [Rising(7)], "tuple": (Rising(7),)}
+    hooks.register("PreToolUse", lambda event: modify(tool_input=given))
+    hooks.register("PreToolUse", lambda event: seen.append(event.tool_input), on_error="abort")
+
+    outcome = run(hooks.fire("PreToolUse", **CALL))
+
+    assert seen == [outcome.tool_input]
+    assert {type(value) for value in (seen[0]["number"], *seen[0]["list"], *seen[0]["tuple"])} == {int}
+
+
 def test_text_of_a_reply_is_safe_to_show() -> None:
     """Fault 136: no control characters, no terminal escapes, no lone surrogates, in reason, context and injection."""
     nasty = "a\x1b[2Jb\x00c\u202ed\ud800e\r\nf"
@@ -510,3 +544,17 @@ def test_what_a_hook_says_beyond_the_vocabulary_is_kept() -> None:
 
     assert outcome.extra == {"feedback": 1, "nothing": None}
     assert [result.status for result in outcome.results] == ["ok"]
+
+
+@every_error
+def test_values_that_cannot_be_compared_are_two_different_ones(error: BaseException) -> None:
+    """Fault 136: two hooks say something under one key; arrays of numbers, for one, have no truth when compared."""
+    hooks = Hooks()
+    for name in ("first", "second"):
+        value = hostile(object, error, "__eq__", "__ne__")() if name == "first" else 2
+        hooks.register("PreToolUse", lambda event, value=value: {"x-key": value}, name=name)
+
+    outcome = unharmed(lambda: hooks.fire_sync("PreToolUse", **CALL))
+
+    assert outcome.allowed
+    assert [(one.hook, one.wish) for one in outcome.ignored] == [("first", "x-key: a later hook said something else")]

@@ -390,7 +390,7 @@ class _AnswerReader:
     def _flag(self, key: str, value: object, *, decides: bool = False) -> bool | None:
         if value is None:
             return None
-        if isinstance(value, bool):
+        if type(value) is bool:
             self.stated = self.stated or decides
             return value
         (self.misstated if decides else self.wrong).append(f"{key}: {_shown(value)} where true or false is expected")
