@@ -79,6 +79,7 @@ class Run(Firing):
     _listeners: tuple[RunListener, ...] = ()
     _match = _NO_MATCH  # the grade of the current hook's ``if``
     _phase = 1  # 2 during the second call of a hook that answered async
+    _parts: Sequence[Run] = ()  # the runs of the current group, once they have begun
     _pending: Any = None  # what a hook returned in a place that cannot await it
     _rest: dict[str, str] | None = None
     _shared: tuple[dict[str, Any], Event] | None = None  # the event of handlers that only read; and of which fields
@@ -301,6 +302,12 @@ class Run(Firing):
         if self._is_done():
             return
         step = self.step()
+        if step.members:  # each fails that has not ended, in a run that no chain has any more
+            parts = [part if part._is_done() else self._part(part.steps[0]) for part in self._parts or self.parts()]
+            for part in parts:
+                part.fail(failure)
+            self.join(parts)
+            return
         failure = self._with_limit(failure) if begun else failure
         hook, health, error, row = step.hook, step.health, failure.error, self.route.row
         effect = on_failure(row, hook, failure, step.policy)
@@ -437,12 +444,13 @@ class Run(Firing):
         part._listeners = tuple(listener.part_begins(part) for listener in self._listeners)
         return part
 
-    def parts(self) -> list[Run]:
-        return [self._part(step) for step in self.step().members]
+    def parts(self) -> Sequence[Run]:
+        self._parts = [self._part(step) for step in self.step().members]
+        return self._parts
 
     def join(self, parts: Sequence[Run]) -> None:
         """Take over what these runs wrote down, in their order, and go on to the next step."""
-        self.now = monotonic()
+        self.now, self._parts = monotonic(), ()
         changed_by: dict[str, HookRun] = {}
         joined = tuple(fate for part in parts for fate in part.fates(part.ran))
         self.ran.append(joined)

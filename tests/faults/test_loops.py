@@ -195,6 +195,10 @@ async def cancels_everything(event: Any) -> None:
     await asyncio.sleep(30)
 
 
+async def waits(event: Any) -> None:
+    await asyncio.sleep(30)
+
+
 async def leaves_a_task_that_exits(event: Any) -> None:
     async def exits() -> None:
         raise SystemExit(3)
@@ -213,6 +217,48 @@ async def leaves_a_task_that_interrupts(event: Any) -> None:
 
 
 SABOTAGE = [stops_its_loop, cancels_everything, leaves_a_task_that_exits, leaves_a_task_that_interrupts]
+
+
+@pytest.mark.parametrize("guard_first", [True, False])
+def test_a_guard_beside_a_hook_that_cancels_everything_on_the_loop_denies(guard_first: bool) -> None:
+    """Fault 121: side by side, each hook fails by itself, and each has a result."""
+    hooks = Hooks()
+    names = ["guard", "saboteur"] if guard_first else ["saboteur", "guard"]
+    beside_others: Any = {"guard": waits, "saboteur": cancels_everything}
+    for name in names:
+        on_error = "abort" if name == "guard" else "log"
+        hooks.register("PreToolUse", beside_others[name], name=name, parallel=True, on_error=on_error)
+
+    outcome = hooks.fire_sync("PreToolUse", **CALL)
+
+    assert outcome.denied
+    assert [(result.hook, result.status) for result in outcome.results] == [(name, "failed") for name in names]
+
+
+def test_a_deny_holds_although_a_hook_beside_it_cancels_everything_on_the_loop() -> None:
+    """Fault 121: what was said before that counts."""
+    hooks = Hooks()
+    denied = asyncio.Event()
+
+    async def denies(event: Any) -> Any:
+        denied.set()
+        return deny("no")
+
+    async def cancels_later(event: Any) -> None:
+        await denied.wait()
+        await asyncio.sleep(0)
+        await cancels_everything(event)
+
+    for hook in (cancels_later, denies):
+        hooks.register("PreToolUse", hook, name=hook.__name__, parallel=True)
+
+    outcome = hooks.fire_sync("PreToolUse", **CALL)
+
+    assert (outcome.decision, outcome.reason) == ("deny", "no")
+    assert [(result.hook, result.status) for result in outcome.results] == [
+        ("cancels_later", "failed"),
+        ("denies", "ok"),
+    ]
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
