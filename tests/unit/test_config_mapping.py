@@ -333,3 +333,20 @@ def test_if_is_a_rule_or_a_list_of_rules(tmp_path: Path) -> None:
     [hook] = Hooks.load(tmp_path / "hooks.yaml")
 
     assert hook.condition == "Bash(rm *) or Write(src/**)"
+
+
+@pytest.mark.parametrize(
+    ("given", "warning"),
+    [
+        ({"hoks": {"PreToolUse": [handler]}}, "hoks: hoks is not read (did you mean hooks?)"),
+        (
+            {"PreToolUse": [handler]},
+            "PreToolUse: PreToolUse is not read: an event belongs below hooks: (move it below hooks:)",
+        ),
+    ],
+)
+def test_hooks_of_a_mapping_say_what_was_not_read(given: dict[str, Any], warning: str) -> None:
+    hooks = Hooks.from_mapping(given)
+
+    assert list(hooks) == []
+    assert [str(problem) for problem in hooks.warnings] == [warning]

@@ -64,6 +64,7 @@ class Armed:
     def take_mapping(self, found: Configuration) -> None:
         """Arm a configuration that was given as a mapping."""
         self.permissions, self.places = dict(found.permissions), dict(found.places)
+        self.warnings = tuple(found.warnings)
         if any(hook.type == "script" for hook in found.hooks):
             self._add_scripts(found.permissions)
         self.models, self.fleet = found.models, found.fleet
