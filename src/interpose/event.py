@@ -91,7 +91,7 @@ def event_type(row: EventSpec) -> type[Event]:
     """Return the class of a row's events: every field that is always there is an attribute of it."""
     found = _event_types.get(row)
     if found is None:
-        taken = {*dir(dict), *FILLED_WHEN_READ}
+        taken = {*dir(Event), "row", *FILLED_WHEN_READ}
         always = {name: name for name, field in row.fields.items() if field.always and name not in taken}
         read = {word: property(itemgetter(name)) for word, name in {**always, **row.words}.items()}
         body = {"__slots__": (), "row": row, "__module__": __name__}

@@ -10,7 +10,7 @@ import pytest
 from tests.faults.hosts import BUSY, WAYS, Way, run, within
 from tests.tables import rows
 
-from interpose import Hooks, deny, modify
+from interpose import EventSpec, Hooks, deny, modify
 
 every_way = rows("way", WAYS)
 
@@ -239,3 +239,19 @@ def test_two_firings_of_one_input_at_once_do_not_meet() -> None:
 
     assert run(host()) == ["One", "Two", "Three"]
     assert given == INPUT
+
+
+@pytest.mark.parametrize("name", ["completed_by", "encodings", "row", "match"])
+def test_a_field_may_have_a_name_that_an_event_has_for_itself(name: str) -> None:
+    """Fault 135: hooks of every kind are asked about it, as about any other."""
+    hooks = Hooks()
+    hooks.add_event(EventSpec("pre:own", "of the host's own", can="deny", fields=name))
+    given: list[object] = []
+    hooks.register("pre:own", lambda event: given.append((event[name], event.get(name))))
+    hooks.register("pre:own", command="grep -q '\"given\"' && exit 2")
+
+    outcome = hooks.fire_sync("pre:own", **{name: "given"})
+
+    assert given == [("given", "given")]
+    assert [result.error for result in outcome.results] == [None, None]
+    assert outcome.denied

@@ -20,7 +20,7 @@ Write = Callable[[Event], Mapping[str, Any]]
 def encoded_event(event: Event, dialect: str, write: Write) -> bytes:
     """Return an event as JSON; raise HookFailed if it cannot be written."""
     try:
-        known = event.encodings
+        known: dict[str, bytes] = vars(Event)["encodings"].__get__(event)  # the slot: a field may have this name
     except AttributeError:
         known = event.encodings = {}
     if dialect not in known:
