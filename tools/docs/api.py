@@ -22,8 +22,17 @@ MODULES = ("interpose", "interpose.testing", "interpose.compat.armament", "inter
            "interpose.compat.goat")  # fmt: skip
 """Where public names are; what is in no ``__all__`` of these is internal."""
 
-_INTERNAL = {"Hook": ("matches", "judge", "rewrites_in_group", "binding", "sequence", "health")}
+_INTERNAL: dict[str, tuple[str, ...]] = {
+    "Hook": ("matches", "judge", "rewrites_in_group", "binding", "sequence", "health"),
+    "BegunAgent": ("begin",),
+    "BegunMessage": ("begin",),
+    "BegunTool": ("begin", "halt", "is_same", "key", "move_to"),
+    "Session": ("join", "leave_roles", "touch", "used_at"),
+}
 """Parts of a public class that only the engine uses."""
+_MADE_FOR_CALLERS = frozenset({"BegunAgent", "BegunMessage", "BegunTool", "BlockingAgent", "BlockingMessage",
+                               "BlockingTool", "Outcome", "Session", "Sessions", "SyncSession"})  # fmt: skip
+"""Classes that a method of another makes: how is no part of what is public."""
 _SHORT = (str, int, float, bool, type(None), tuple)
 _MARKS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
@@ -42,7 +51,8 @@ def _module(name: str) -> str:
 def _section(name: str, value: Any) -> str:
     parts = [f"### {name}\n"]
     if inspect.isclass(value):
-        made_by_callers = not issubclass(value, (Record, Enum))
+        is_protocol = getattr(value, "_is_protocol", False)
+        made_by_callers = not (issubclass(value, (Record, Enum)) or is_protocol or name in _MADE_FOR_CALLERS)
         parts += [code(f"class {_signature(name, value)}" if made_by_callers else f"class {name}") + "\n"]
         parts += [_first_paragraph(value), _members(value)]
     elif inspect.isroutine(value):
@@ -66,7 +76,13 @@ def _members(value: type) -> str:
     rows = [(code(f"{name}: {kind}"), said.get(name, "")) for name, kind in _attributes(value).items()]
     if issubclass(value, Enum):
         rows += [(code(f"{one.name} = {one.value!r}"), "") for one in value]
+    if getattr(value, "_is_protocol", False) and "__call__" in vars(value):
+        called = vars(value)["__call__"]
+        rows.append((code(_signature("__call__", called)), _first_paragraph(called).strip()))
+    hidden = _INTERNAL.get(value.__name__, ())
     for name, member in sorted(_public(value).items()):
+        if name in hidden:
+            continue
         if isinstance(member, (property, VerdictPart)):
             rows.append((code(name), _first_paragraph(member).strip()))
         elif (isinstance(member, (staticmethod, classmethod)) or inspect.isfunction(member)) and member.__doc__:
