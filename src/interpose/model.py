@@ -108,7 +108,7 @@ class Hook(Record, eq=False):
 class Settings(Record):
     """What holds for all hooks of one engine. Times are seconds; 0 means not set."""
 
-    error_behavior: str = "log"
+    error_behavior: Literal["log", "skip", "abort"] = "log"
     default_timeout: float = 0.0
     timeout_ceiling: float = 0.0
     total_timeout: float = 0.0

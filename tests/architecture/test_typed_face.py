@@ -35,6 +35,9 @@ WRONG = {
     'hooks.register("PreToolUse", guard, priority="high")': '"priority"',
     'hooks.register("PreToolUse", guard, timeout="5s")': '"timeout"',
     'hooks.register("PreToolUse", guard, enforce="yes")': '"enforce"',
+    'hooks.register("PreToolUse", guard, on_error="abrot")': '"on_error"',
+    'hooks.register("PreToolUse", command="x", isolation="tre")': '"isolation"',
+    'Hooks(error_behavior="abrot")': '"error_behavior"',
     'hooks.register(5, guard)': 'expected "str"',
     'hooks.on("PreToolUse", mather="Bash")(guard)': '"mather"',
     'hooks.on("PreToolUse", parallel="yes")(guard)': '"parallel"',
@@ -54,6 +57,7 @@ WRONG_IN_A_SESSION = {
     "hooks.session(aprover=person)": '"aprover"',
     "hooks.session_sync(aprover=person)": '"aprover"',
     'hooks.session(approver="yes")': '"approver"',
+    'hooks.session(default="yes")': '"default"',
 }
 
 

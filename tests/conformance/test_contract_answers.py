@@ -4,7 +4,7 @@ import json
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -98,19 +98,21 @@ BROKEN: list[str] = [
 ]  # fmt: skip
 """Standard output that begins as an answer and is not one."""
 
+OnError = Literal["log", "skip", "abort"] | None
 
-def by_callable(answer: object, folder: Path, on_error: str | None, event: str = "PreToolUse") -> Outcome:
+
+def by_callable(answer: object, folder: Path, on_error: OnError, event: str = "PreToolUse") -> Outcome:
     hooks = Hooks()
     hooks.register(event, lambda event: answer, on_error=on_error, inline=True, name="hook")
     return hooks.fire_sync(event, **(CALL if "tool_name" in TABLE[event].fields else {}))
 
 
-def by_command(answer: object, folder: Path, on_error: str | None, event: str = "PreToolUse") -> Outcome:
+def by_command(answer: object, folder: Path, on_error: OnError, event: str = "PreToolUse") -> Outcome:
     (folder / "answer").write_text(answer if isinstance(answer, str) else json.dumps(answer), encoding="utf-8")
     return by_line(f"exec cat '{folder / 'answer'}'", on_error, event)
 
 
-def by_line(line: str, on_error: str | None = None, event: str = "PreToolUse") -> Outcome:
+def by_line(line: str, on_error: OnError = None, event: str = "PreToolUse") -> Outcome:
     hooks = Hooks()
     hooks.register(event, command=line, isolation="group", on_error=on_error, name="hook")
     return hooks.fire_sync(event, **(CALL if "tool_name" in TABLE[event].fields else {}))
@@ -123,7 +125,7 @@ GUARD_OR_NOT = pytest.mark.parametrize("on_error", [None, "log", "skip", "abort"
 
 @EVERY_WAY
 @pytest.mark.parametrize("on_error", [None, "skip", "abort"])
-def test_an_answer_that_means_no_denies(say: Say, on_error: str | None, tmp_path: Path) -> None:
+def test_an_answer_that_means_no_denies(say: Say, on_error: OnError, tmp_path: Path) -> None:
     let_through = [answer for answer in REFUSALS if not say(answer, tmp_path, on_error).denied]
 
     assert let_through == []
@@ -131,7 +133,7 @@ def test_an_answer_that_means_no_denies(say: Say, on_error: str | None, tmp_path
 
 
 @pytest.mark.parametrize("on_error", [None, "skip", "abort"])
-def test_standard_output_that_begins_an_object_and_is_not_one_denies(on_error: str | None, tmp_path: Path) -> None:
+def test_standard_output_that_begins_an_object_and_is_not_one_denies(on_error: OnError, tmp_path: Path) -> None:
     let_through = [text for text in BROKEN if not by_command(text, tmp_path, on_error).denied]
 
     assert let_through == []

@@ -661,4 +661,4 @@ def test_named_files_hold_together_and_all_their_problems_come_at_once(tmp_path:
 
 def test_a_mistake_in_the_settings_of_code_is_not_the_files(tmp_path: Path) -> None:
     with pytest.raises(BadHook, match="errorBehavior: 'never' is not a choice"):
-        Hooks.load(write(tmp_path / "hooks.yaml", OF_S0), error_behavior="never")
+        Hooks.load(write(tmp_path / "hooks.yaml", OF_S0), error_behavior="never")  # type: ignore[arg-type]

@@ -197,7 +197,7 @@ def test_a_function_that_another_process_cannot_find_is_refused() -> None:
         with pytest.raises(BadHook, match="another process cannot find"):
             isolated(function)
     with pytest.raises(BadHook, match="isolate: 'thread' is not a choice"):
-        Hooks().register("PreToolUse", isolated_hooks.well, isolate="thread")
+        Hooks().register("PreToolUse", isolated_hooks.well, isolate="thread")  # type: ignore[arg-type]
     with pytest.raises(BadHook, match="inline"):
         isolated(isolated_hooks.well, inline=True)
 

@@ -226,8 +226,7 @@ def test_a_guard_beside_a_hook_that_cancels_everything_on_the_loop_denies(guard_
     names = ["guard", "saboteur"] if guard_first else ["saboteur", "guard"]
     beside_others: Any = {"guard": waits, "saboteur": cancels_everything}
     for name in names:
-        on_error = "abort" if name == "guard" else "log"
-        hooks.register("PreToolUse", beside_others[name], name=name, parallel=True, on_error=on_error)
+        hooks.register("PreToolUse", beside_others[name], name=name, parallel=True, locked=name == "guard")
 
     outcome = hooks.fire_sync("PreToolUse", **CALL)
 

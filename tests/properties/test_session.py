@@ -100,7 +100,7 @@ def names(world: World, *wanted: str) -> list[str]:
 
 @given(said, steps, modes, st.sampled_from(["allow", "ask"]), st.sampled_from([None, True, False]))
 def test_a_session_keeps_its_order_and_loses_nothing(
-    said: dict[str, list[Any]], steps: list[str], mode: str, default: str, yes: bool | None
+    said: dict[str, list[Any]], steps: list[str], mode: str, default: Any, yes: bool | None
 ) -> None:
     world = World(said)
     approver = None if yes is None else lambda question: yes

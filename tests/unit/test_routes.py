@@ -108,7 +108,7 @@ def test_a_firing_has_120_seconds_or_its_longest_deadline_or_what_the_settings_s
     ("own", "engine", "policy"),
     [(None, "log", "log"), (None, "abort", "abort"), ("log", "abort", "log"), ("skip", "log", "skip")],
 )
-def test_the_hooks_own_word_on_errors_comes_before_the_engines(own: str | None, engine: str, policy: str) -> None:
+def test_the_hooks_own_word_on_errors_comes_before_the_engines(own: str | None, engine: Any, policy: str) -> None:
     assert error_policy(hook("a", on_error=own), Settings(error_behavior=engine)) == policy
 
 

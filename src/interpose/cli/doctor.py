@@ -12,6 +12,7 @@ import typer
 from ..config.kinds import JUDGES
 from ..errors import InterposeError
 from ..fleet.diagnosis import check_fleet
+from ..handlers.declared_command import Isolation
 from ..hooks import Hooks
 from ..lint.declared_tools import describe_tool, tool_as_json
 from ..lint.diagnosis import HookReport, add_probe, inspect_hooks
@@ -90,7 +91,7 @@ def run(
     return int(wrong)
 
 
-def run_isolated(level: str) -> Result:
+def run_isolated(level: Isolation) -> Result:
     """Run a command that does nothing in an isolation, and return its result."""
     engine = Hooks()
     engine.register(

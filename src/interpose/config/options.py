@@ -25,7 +25,7 @@ class HookOptions(TypedDict, total=False):
     """Lower runs earlier; 100 if not given."""
     timeout: float | None
     """Seconds; the engine's if not given."""
-    on_error: str | None
+    on_error: Literal["log", "skip", "abort"] | None
     """What a failure means: ``log``, ``skip`` or ``abort``; the engine's ``error_behavior`` if not given."""
     enabled: bool
     enforce: bool
@@ -39,7 +39,7 @@ class HookOptions(TypedDict, total=False):
     once: bool
     inline: bool
     """Runs a trusted function in the caller's own task or thread."""
-    isolate: str | None
+    isolate: Literal["process"] | None
     """``process`` runs a function in a process of its own, which can be killed."""
     scope: str | None
     """The agent that it holds for."""
@@ -72,9 +72,9 @@ class HookOptions(TypedDict, total=False):
     inherit_env: bool
     cwd: str | None
     """The directory that the command runs in; if not given, that of the project or the event (``event``)."""
-    isolation: str | None
+    isolation: Literal["group", "tree", "namespace"] | None
     """How the command's processes are held together: ``group``, ``tree`` or ``namespace``."""
-    background: str | None
+    background: Literal["keep"] | None
     """``keep`` leaves processes alone that the command leaves behind."""
     warm: bool
     """Starts a Python script from a process that has imported its modules."""
@@ -97,7 +97,7 @@ class HookOptions(TypedDict, total=False):
 class SettingOptions(TypedDict, total=False):
     """The settings of an engine, as keywords of ``Hooks()`` and ``Hooks.load()``: they win over those of a file."""
 
-    error_behavior: str
+    error_behavior: Literal["log", "skip", "abort"]
     """What a failure means for a hook without ``on_error``: ``log``, ``skip`` or ``abort``."""
     default_timeout: float
     """Seconds that a hook has; 0 means 30."""

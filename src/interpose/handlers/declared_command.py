@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ..event import Event
 from ..model import Hook
@@ -13,9 +13,10 @@ from ..records import Record, made_by
 from ..replies import HookFailed
 from ._encoded import encoded_event
 
-__all__ = ["ISOLATIONS", "Command", "can_be_passed", "command_of", "current_interpreter", "program_of"]
+__all__ = ["ISOLATIONS", "Command", "Isolation", "can_be_passed", "command_of", "current_interpreter", "program_of"]
 
-ISOLATIONS = ("group", "tree", "namespace")
+Isolation = Literal["group", "tree", "namespace"]
+ISOLATIONS: tuple[Isolation, ...] = ("group", "tree", "namespace")
 
 
 class Command(Record):

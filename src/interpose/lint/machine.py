@@ -12,7 +12,7 @@ from ..audit.store import AuditStore
 from ..config.load import Origin
 from ..config.state import state_path
 from ..handlers.command import supervisor_error
-from ..handlers.declared_command import ISOLATIONS
+from ..handlers.declared_command import ISOLATIONS, Isolation
 from ..handlers.prompt import judge_of
 from ..model import Hook, Result
 
@@ -43,7 +43,7 @@ def check_models(hooks: Iterable[Hook]) -> list[MachineCheck]:
 
 
 def check_machine(
-    run_isolated: Callable[[str], Result], origins: Iterable[Origin], audit: AuditStore | None
+    run_isolated: Callable[[Isolation], Result], origins: Iterable[Origin], audit: AuditStore | None
 ) -> list[MachineCheck]:
     """Check the machine; ``run_isolated`` runs a command that does nothing in an isolation and returns its result."""
     version = ".".join(map(str, sys.version_info[:3]))

@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, Concatenate, ParamSpec, TypedDict
+from typing import Any, Concatenate, Literal, ParamSpec, TypedDict
 
 from ..errors import UsageError, nearest
 from ..model import Outcome
@@ -40,7 +40,7 @@ class SessionOptions(TypedDict, total=False):
     """The file with the conversation."""
     source: str
     """Why the session starts: ``startup`` (the default), ``resume``, ``clear`` or ``compact``."""
-    default: str
+    default: Literal["allow", "ask"]
     """What happens to a tool call that no hook and no rule decides: ``allow`` (the default) or ``ask``."""
     mode: str
     """The permission mode: ``default``, ``acceptEdits``, ``plan`` or ``bypass``."""
