@@ -13,7 +13,7 @@ from .config.armed import Armed
 from .config.declare import declare, warn_of_doubt
 from .config.mapping import read_mapping, read_scope, settings_from
 from .engine import Engine, Recorder
-from .errors import BadHook, Problem
+from .errors import BadHook, Problem, UsageError
 from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
@@ -272,8 +272,8 @@ class Hooks:
 
     def add_handler(self, type: str, handler: Handler) -> None:
         """Add a kind of handler: a coroutine function of the hook, its event and its deadline; it returns the reply."""
-        if not isinstance(type, str) or not type or type == "python":
-            raise BadHook(f"type: {type!r} cannot be added", hint="choose another name")
+        if not isinstance(type, str) or not type or type == "python" or not callable(handler):
+            raise BadHook(f"type: {type!r}: {handler!r} cannot be added", hint="give a name and a coroutine function")
         self.engine.handlers = {**self.engine.handlers, type: handler}
         self.engine.forget_routes()
 
@@ -329,6 +329,8 @@ class Hooks:
         Unlike an observer it may make a firing wait. If it raises, the outcome says so; with a true attribute
         ``required`` it denies. An ``AuditStore`` is one; that of a configuration (``audit:``) gives way to another.
         """
+        if recorder is not None and not callable(recorder):
+            raise UsageError(f"a recorder is called with every outcome, and {recorder!r} cannot be called")
         self.engine.recorder = recorder
         self.engine.forget_routes()
 
@@ -341,8 +343,7 @@ class Hooks:
     def trace(self, **options: Unpack[TracingOptions]) -> Tracing:
         """Report every firing and every hook to OpenTelemetry (``interpose[otel]``): spans, counts and durations.
 
-        They go to these providers, or to those that the host has set for its process. ``close()`` of what is returned
-        ends it.
+        They go to these providers, or to those of the process. ``close()`` of what is returned ends it.
         """
         from .telemetry import start_tracing
 

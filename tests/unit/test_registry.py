@@ -1,11 +1,12 @@
 """Which hooks exist, for whom, switched on or off."""
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from interpose import BadHook, TooManyHooks, UnknownHook
+from interpose import BadHook, Hooks, InterposeError, TooManyHooks, UnknownHook
 from interpose.errors import Problem
 from interpose.events import TABLE
 from interpose.model import Hook
@@ -308,3 +309,18 @@ def test_what_an_agent_overrides_is_not_overridden_for_others_of_its_kind() -> N
 
     assert labels(made, "explorer") == []
     assert labels(made, "explorer-1") == ["shared"]
+
+
+@pytest.mark.parametrize(
+    ("give", "said"),
+    [
+        (lambda hooks: hooks.record(3), "a recorder is called with every outcome, and 3 cannot be called"),
+        (lambda hooks: hooks.observe(3), "an observer is called with what happens, and 3 cannot be called"),
+        (lambda hooks: hooks.add_handler("own", 3), "type: 'own': 3 cannot be added (give a name and a coroutine"),
+    ],
+)
+def test_what_cannot_be_called_is_refused_when_it_is_given(give: Callable[[Hooks], object], said: str) -> None:
+    with pytest.raises(InterposeError) as refused:
+        give(Hooks())
+
+    assert str(refused.value).startswith(said)

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from ..decide import HookRun
 from ..engine import Engine
+from ..errors import UsageError
 from ..ids import new_id
 from ..model import Outcome
 from ..replies import Ended
@@ -112,6 +113,8 @@ class Observers:
 
     def add(self, observer: Observer) -> Subscription:
         """Connect an observer."""
+        if not callable(observer):
+            raise UsageError(f"an observer is called with what happens, and {observer!r} cannot be called")
         subscription = Subscription(observer, self._remove)
         with self._lock:
             self._subscriptions = (*self._subscriptions, subscription)
