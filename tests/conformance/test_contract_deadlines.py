@@ -119,6 +119,53 @@ def test_the_total_time_runs_out_in_fact():
     assert (played.effect["results"], played.effect["in_time"]) == (["timeout timeout", "timeout timeout"], True)
 
 
+@pytest.mark.parametrize("ways", [{}, {"inline": True}], ids=["in a place of their own", "inline"])
+def test_a_result_says_how_long_its_own_hook_took_whoever_says_something_between(ways, clock):
+    hooks = Hooks()
+    for seconds, answer in ((1, None), (2, None), (4, context("said")), (8, None), (16, None)):
+        hooks.register("PreToolUse", clock.takes(seconds, answer), timeout=60, **ways)
+
+    outcome = fired(hooks, CALL)
+
+    assert [result.duration for result in outcome.results] == [1, 2, 4, 8, 16]
+
+
+def test_a_hook_in_the_background_has_the_time_of_a_whole_firing_for_itself(clock):
+    class Recorder:
+        def __call__(self, outcome: Outcome) -> None:
+            """Record nothing: the firing itself is not looked at."""
+
+        def record_background(self, outcome: Outcome) -> None:
+            statuses.extend(result.status for result in outcome.results)
+            ended.set()
+
+    ended, statuses = threading.Event(), list[str]()
+    hooks = Hooks(total_timeout=10)
+    hooks.record(Recorder())
+    hooks.register("PreToolUse", clock.takes(9), timeout=60)
+    hooks.register("PreToolUse", clock.takes(6), timeout=60, async_=True)
+
+    fired(hooks, CALL, NO_LOOP)  # a loop that ends would end it too
+
+    assert ended.wait(30)
+    assert statuses == ["ok"]
+
+
+@pytest.mark.parametrize(("timeout", "status"), [(10, "timeout"), (13, "ok")])
+def test_what_a_function_returns_to_be_awaited_has_what_is_left_of_its_time(timeout, status, clock):
+    async def rest():
+        clock.now += 6
+
+    def begin(event):
+        clock.now += 6
+        return rest()
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", begin, timeout=timeout)
+
+    assert [result.status for result in fired(hooks, CALL).results] == [status]
+
+
 def test_the_second_call_of_an_async_hook_is_under_the_ceiling_and_the_total(clock):
     def say(event):
         return slow(event) if "async_phase" in event else {"async": True, "asyncTimeout": 60}

@@ -407,6 +407,27 @@ def test_a_host_does_not_wait_for_a_background_loop_that_makes_no_tasks() -> Non
     assert (ended.stdout, ended.stderr) == ("raised\n", "")
 
 
+def test_a_hook_that_cancels_everything_has_taken_no_less_than_no_time() -> None:
+    """Its failure is found on another way than a hook's own, with what the one before it left."""
+    hooks = Hooks()
+
+    async def silent(event: Any) -> None:
+        return None
+
+    async def cancels_everything(event: Any) -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+        await asyncio.sleep(30)
+
+    hooks.register("PreToolUse", silent)
+    hooks.register("PreToolUse", cancels_everything)
+
+    _, cancelled = hooks.fire_sync("PreToolUse", **CALL).results
+
+    assert cancelled.status == "failed"
+    assert cancelled.duration >= 0
+
+
 # Firings without hooks, and with guards only.
 
 
