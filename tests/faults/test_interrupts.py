@@ -301,6 +301,30 @@ def test_cancelling_the_host_cancels_the_coroutine_and_comes_back(inline: bool, 
     assert sorted(log) == sorted(["began", "cancelled", "cleaned"] * times)
 
 
+def test_no_hook_begins_after_one_that_takes_the_cancellation_of_the_host_for_its_own() -> None:
+    """Fault 149: it returns as if nothing were, and the firing is over all the same."""
+    log: list[str] = []
+
+    async def takes_it(event: Any) -> None:
+        log.append("began")
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            log.append("went on")
+
+    async def next_one(event: Any) -> None:
+        log.append("next")
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", takes_it)
+    hooks.register("PreToolUse", next_one)
+
+    with within(BUSY):
+        assert run(cancelled_while(hooks, lambda: "began" in log))
+
+    assert log == ["began", "went on"]
+
+
 def test_cancelling_the_host_leaves_a_thread_behind_and_comes_back() -> None:
     """Fault 149: a thread cannot be cancelled; the host does not wait for it."""
     release, began = threading.Event(), threading.Event()
