@@ -181,6 +181,23 @@ def test_the_second_call_of_an_async_hook_is_under_the_ceiling_and_the_total(clo
 # Hooks that will not end
 
 
+def test_a_hook_after_one_that_was_called_twice_is_called_for_the_first_time():
+    phases: list[Any] = []
+
+    def twice(event):
+        phases.append(event.get("async_phase"))
+        return None if event.get("async_phase") else {"async": True}
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", twice)
+    hooks.register("PreToolUse", lambda event: phases.append(event.get("async_phase")))
+    hooks.register("PreToolUse", twice, name="again")
+
+    fired(hooks, CALL)
+
+    assert phases == [None, 2, None, None, 2]
+
+
 def test_an_async_hook_that_will_not_end_is_left_behind_and_the_rest_goes_on():
     release = threading.Event()
 

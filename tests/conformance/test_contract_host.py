@@ -133,6 +133,45 @@ def test_every_hooks_fate_is_in_the_results():
     assert all(0 <= result.duration < 5 for result in results)
 
 
+@pytest.mark.parametrize("parallel", [False, True])
+def test_a_result_says_that_its_hook_is_not_enforced_although_its_turn_never_came(parallel):
+    played = play(
+        CALL,
+        [deny("no"), hook(None, enforce=False, parallel=parallel), hook(None, parallel=parallel)],
+        SYNC,
+    )
+
+    assert [(result.status, result.enforced) for result in played.outcome.results] == [
+        ("ok", True),
+        ("skipped", False),
+        ("skipped", True),
+    ]
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_a_match_is_noted_beside_what_the_handler_has_noted(style, tmp_path):
+    hooks = Hooks()
+    hooks.register("PreToolUse", command="exit 3", if_="Bash(ls)")
+
+    (result,) = fired(
+        hooks, at("PreToolUse", tool_name="Bash", tool_input={"command": "ls"}, cwd=str(tmp_path)), style
+    ).results
+
+    assert (result.evidence["match"], result.evidence["exit"]) == ("certain", 3)
+
+
+@pytest.mark.parametrize("style", STYLES)
+def test_what_a_hook_said_that_is_not_known_is_its_own_no_longer(style):
+    said = {"note": ["first"]}
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: said, inline=style == INLINE)
+
+    outcome = fired(hooks, CALL, style)
+    said["note"].append("later")
+
+    assert outcome.extra == {"note": ["first"]}
+
+
 def test_replies_can_be_added_and_the_stricter_decision_holds():
     reply = allow("fine") + context("a") + ask("sure?") + context("b") + modify(tool_input={})
 
