@@ -102,6 +102,27 @@ def test_a_recorder_that_fails_keeps_the_outcome_as_it_was_given_to_it():
     assert [result.hook for result in results] == ["quiet"]
 
 
+def test_a_host_without_a_loop_waits_by_the_recorders_own_way_if_it_has_one():
+    class Written:
+        """As a recorder returns it: waited for on a loop, or else blocked on."""
+
+        def __await__(self):
+            waited.append("on a loop")
+            yield from ()
+
+        def block(self):
+            waited.append("here")
+
+    waited: list[str] = []
+    hooks = Hooks()
+    hooks.record(lambda outcome: Written())
+
+    hooks.fire_sync("PreToolUse", **CALL)
+    asyncio.run(hooks.fire("PreToolUse", **CALL))
+
+    assert waited == ["here", "on a loop"]
+
+
 def test_what_hooks_print_goes_to_the_log_if_the_host_wants_its_output_for_itself():
     program = (
         "import logging, sys\n"
