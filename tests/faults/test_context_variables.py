@@ -36,6 +36,30 @@ def test_the_callers_context_variables_reach_the_hook(way: Way) -> None:
     assert seen == ["the host's"]
 
 
+@pytest.mark.parametrize("awaits", [False, True])
+def test_the_callers_context_variables_reach_a_hook_in_the_background(awaits: bool) -> None:
+    """Fault 150: also that of a host whose loop it does not share."""
+    seen: list[str] = []
+    ended = threading.Event()
+
+    def look(event: Any) -> None:
+        seen.append(word.get())
+        ended.set()
+
+    async def look_async(event: Any) -> None:
+        look(event)
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", look_async if awaits else look, async_=True)
+
+    token = word.set("the host's")
+    hooks.fire_sync("PreToolUse", **CALL)
+    word.reset(token)
+
+    assert ended.wait(30)
+    assert seen == ["the host's"]
+
+
 def sets_the_word(event: Any) -> None:
     word.set("the hook's")
 
