@@ -708,6 +708,19 @@ def test_a_hook_of_the_code_stays_in_the_place_of_one_of_a_file(tmp_path: Path, 
     ]
 
 
+def test_a_locked_hook_of_a_file_takes_the_place_of_one_of_the_code(tmp_path: Path) -> None:
+    file = tmp_path / "hooks.json"
+    file.write_text(json.dumps({"hooks": {}}))
+    hooks = Hooks.load(file)
+    hooks.register("PreToolUse", lambda event: None, name="guard")
+    file.write_text(json.dumps({"hooks": {"PreToolUse": [{"name": "guard", "command": "exit 2", "locked": True}]}}))
+
+    assert hooks.reload()
+
+    assert [(hook.name, hook.locked) for hook in hooks] == [("guard", True)]
+    assert hooks.fire_sync("PreToolUse", **CALL).denied
+
+
 def test_a_switched_hook_of_a_file_is_taken_back_on_reload(tmp_path: Path) -> None:
     file = tmp_path / "hooks.json"
     file.write_text(json.dumps({"hooks": {"PreToolUse": [{"name": "guard", "command": "exit 2"}]}}))
