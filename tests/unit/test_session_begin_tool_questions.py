@@ -99,6 +99,17 @@ def test_the_same_call_begun_again_is_the_same_call(play: Any) -> None:
 
 
 @both
+def test_a_call_that_is_asked_about_is_not_begun_again_when_the_session_is_over(play: Any) -> None:
+    async def scenario(session: Any) -> None:
+        await session.begin_tool("Bash", LS, id="t1")
+        await session.end()
+        with pytest.raises(UsageError, match="is over"):
+            await session.begin_tool("Bash", LS, id="t1")
+
+    play(saying("PreToolUse", ask("?")), scenario, approver=later)
+
+
+@both
 def test_a_no_is_heard_by_a_host_that_begins_the_call_again(play: Any) -> None:
     hooks = saying("PreToolUse", ask("?"))
     heard = Collector(hooks)
