@@ -30,7 +30,7 @@ EVIL = [
     "\u3000http://evil.org/", "http://evil.org;.good.org/", "http://evil.org`.good.org", "http://evil.org'x/", "http://evil.org%2f.good.org/", "http://good.org%40evil.org/", "http://evil.org\uff0fgood.org",
 ]  # fmt: skip
 GOOD = [
-    "https://good.org/", "https://evil.org.good.org/", "https://notevil.org/", "https://good.org/evil.org", "https://good.org/?u=https://evil.org", "https://good.org/#evil.org",
+    "https://good.org/", "https://a@b@good.org/", "https://evil.org.good.org/", "https://notevil.org/", "https://good.org/evil.org", "https://good.org/?u=https://evil.org", "https://good.org/#evil.org",
     "https://evil.org@good.org/", "https://evil.or/", "https://evilorg/", "https://evil-org.good.net", "https://good.org:443/evil.org", "https://10.0.0.1/", "https://[::1]/",
 ]  # fmt: skip
 
@@ -51,6 +51,11 @@ def test_another_host_is_none_of_the_rules_business(url: str) -> None:
 def test_a_plain_url_is_certain() -> None:
     for url in ("https://evil.org/x", "http://sub.evil.org:80/?q", "evil.org"):
         assert condition("WebFetch(domain:evil.org)").grade(fields({"url": url})) == "certain"
+
+
+def test_a_url_that_programs_read_in_two_ways_is_possible() -> None:
+    for url in ("https://evil.org\\@good.org/", "https://good.org\\@evil.org/"):
+        assert condition("WebFetch(domain:evil.org)").grade(fields({"url": url})) == "possible"
 
 
 LOOPBACK = [
@@ -196,6 +201,7 @@ class TestAllow:
             ("straße.example", "https://strasse.example"),
             ("010.0.0.1", "http://10.0.0.1"),
             ("010.0.0.1", "http://8.0.0.1"),
+            ("010.0.0.1", "http://010.0.0.1"),
         ):
             assert condition(f"WebFetch(domain:{rule})").grade(fields({"url": url})) is not None
             assert not condition(f"WebFetch(domain:{rule})").covers(fields({"url": url}))

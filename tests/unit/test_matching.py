@@ -203,6 +203,29 @@ def test_what_cannot_be_judged_counts_as_true(given: Any) -> None:
     assert condition({"tool_name": "Write", "tool_input": given, "cwd": "/project"}) is True
 
 
+@rows(
+    ("rule", "given"),
+    [
+        ("Read(secret)", {"file_path": "x" * 100_001}),
+        ("WebFetch(https://evil.org/*)", {"url": "https://good.org/" + "x" * 100_000}),
+        ("Skill(deploy)", {"skill": "x" * 100_001}),
+    ],
+    ids=lambda _: "",
+)
+def test_what_is_too_long_to_be_judged_counts_as_true(rule: str, given: dict[str, Any]) -> None:
+    assert judge(rule, rule.partition("(")[0], given) is True
+
+
+def test_a_call_whose_name_can_be_read_in_several_ways_is_meant_by_each_of_them() -> None:
+    call = {"tool_name": "mcp__a__b-c", "tool_readings": ["mcp__a__b-c", "mcp__a-b__c"], "tool_input": {}, "cwd": "/"}
+
+    for rule, expected in (("mcp__a__*", True), ("mcp__a-b__c", True), ("mcp__b__*", False)):
+        condition = compile_condition(rule)
+
+        assert condition is not None
+        assert condition(call) is expected
+
+
 def test_a_tool_that_is_not_known_counts_as_the_one_that_is_meant() -> None:
     condition = compile_condition("Write(src/**)")
 

@@ -128,9 +128,11 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": ["secrets/key"]}, "certain"),
     ("Read(secrets/**)", {"file_path": ["src/app.py"]}, "opaque"),
     ("Read(secrets/**)", {"file_path": {"name": "src/app.py"}}, "opaque"),
+    ("Read(secrets/**)", {"file_path": "src/app.py", "paths": []}, "opaque"),
     ("Read(secrets/**)", {"file_path": b"src/app.py"}, "opaque"),
     ("Read(secrets/**)", {"path": "src/app.py", "second_file": "secrets/key"}, "possible"),
     # what is added to hide it
+    ("Read(secret.txt)", {"more": ["x"] * 2_000, "file_path": "secret.txt"}, "certain"),
     ("Read(secrets/**)", {"file_path": "secrets/key", "more": [1] * 2_000}, "certain"),
     ("Read(secrets/**)", {"more": [1] * 2_000, "file_path": "secrets/key"}, "certain"),
     ("Read(secrets/**)", {f"key {number}": 1 for number in range(2_000)} | {"file_path": "secrets/key"}, "certain"),
@@ -199,6 +201,7 @@ def test_what_is_not_certain_is_never_allowed(project: Path, rule: str, given: A
         ("Read(secrets/**)", {"file_path": "src/app.py", "edits": [{"old_string": "secrets/key", "new_string": "x"}]}),
         ("Read(secrets/**)", {"file_path": "src/$HOME"}),
         ("Read(//etc/**)", {"file_path": "etc/passwd"}),
+        ("Read(secrets/ke**/y)", {"file_path": "secrets/key"}),  # two stars within a name go no further than one
     ],
     ids=repr,
 )
@@ -325,6 +328,7 @@ class TestAllow:
             {"file_path": ["src/app.py"]},
             {"paths": ["src/app.py", "/etc/passwd"]},
             {"paths": []},
+            {"file_path": "src/app.py", "paths": []},
             {"file_path": "src/app.py", "path": "/etc/passwd"},
             {"file_path": "src/app.py", "destination": "/etc/passwd"},
             {"file_path": "src/app.py", "unheard_of": "passwd"},
@@ -429,6 +433,8 @@ class TestSearch:
             ("Read(secrets/**)", "Grep", {"pattern": "x", "glob": "src/* secr*/*"}, "opaque"),
             ("Read(secrets/**)", "Grep", {"pattern": "x", "glob": ["src/*", "secrets/*"]}, "certain"),
             ("Read(secrets/**)", "Glob", {"pattern": "**/key"}, "opaque"),
+            ("Read(secrets/**)", "Glob", {"pattern": "{a,b}" * 7}, "opaque"),
+            ("Read(" + "{a,b}" * 7 + "/key)", "Glob", {"pattern": "*/key"}, "opaque"),
             ("Read(secrets/**)", "Glob", {"pattern": "*/*"}, "opaque"),
             ("Read(secrets/**)", "Glob", {"pattern": "s[a-f]crets/*"}, "opaque"),
             ("Read(secrets/**)", "Glob", {"pattern": "s[e]crets/*"}, "certain"),
