@@ -19,7 +19,6 @@ _NO_HOST = frozenset(" \t\n\r\0#/:<>?@[\\]^|%")
 _NO_NAME = regex(r"""["'`<>{}|;,^*&!$()=+~ ]""")
 _SCHEME = regex(r"([A-Za-z][A-Za-z0-9+.-]*):(.*)", re.DOTALL)
 _WEB = {"http": "80", "https": "443", "ws": "80", "wss": "443", "ftp": "21"}
-_ADDRESS = regex(r"[0-9.]+|.*:.*")
 _NUMBER = regex(r"0[xX][0-9a-fA-F]*|[0-9]+")
 _PLAIN_URL = regex(r"(?:https?://)?[A-Za-z0-9.-]+(?::[0-9]+)?(?:[/?#][!-\[\]-~]*)?")
 
@@ -68,10 +67,8 @@ class HostPattern:
     def _means(self, host: str) -> bool:
         if self._matches is not None:
             return self._matches(host)
-        # An address has no subdomains.
-        return host in self._hosts or any(
-            host.endswith(f".{one}") for one in self._hosts if not _ADDRESS.fullmatch(one)
-        )
+        # An address has no subdomains: a name that ends as one does cannot be read.
+        return host in self._hosts or any(host.endswith(f".{one}") for one in self._hosts)
 
 
 def hosts_of(url: str) -> frozenset[str | None]:
