@@ -93,7 +93,7 @@ def _below(key: str, value: Any, listed: bool, depth: int) -> Iterator[tuple[str
             if isinstance(item, Mapping) and plain_key(key) in LISTS:
                 yield from _values(item, depth + 1)
             else:
-                yield from _below(key, item, listed or plain_key(key) not in LISTS, depth + 1)
+                yield from _below(key, item, plain_key(key) not in LISTS, depth + 1)
         if not value and kind_of_key(key) not in (None, "inert"):
             yield key, None, True
     else:
