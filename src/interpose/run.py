@@ -178,7 +178,7 @@ class Run(Firing):
                 now = monotonic()  # to write it down may take long: the log is the host's
             self.silent = not self._spoken
         finally:
-            if awaits and chain.waiter is not None and not chain.abandoned:
+            if awaits and chain.waiter is not None:
                 chain.wake()
 
     def _may_begin(self, step: Step) -> bool:
@@ -490,7 +490,6 @@ class Run(Firing):
         effect = on_failure(row, recorder, failure, "abort") if required else None
         run = HookRun(recorder, "failed", 0.0, effect, failure.error)
         self.ran = [*self.ran, run]  # the recorder has the outcome with the list as it was
-        self._take_effect(run)
         for listener in self._listeners:
             listener.hook_ends(None, run, None)
 
