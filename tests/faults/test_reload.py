@@ -708,6 +708,21 @@ def test_a_hook_of_the_code_stays_in_the_place_of_one_of_a_file(tmp_path: Path, 
     ]
 
 
+def test_a_reload_that_failed_is_told_of_at_once_by_an_event_that_was_fired_before(tmp_path: Path) -> None:
+    file = tmp_path / "hooks.json"
+    file.write_text(json.dumps({"hooks": {}}))
+    hooks = Hooks.load(file)
+
+    async def host() -> list[bool]:
+        outcomes = [await hooks.fire("PreToolUse", **CALL)]
+        file.write_text("{")
+        assert not hooks.reload()
+        outcomes.append(await hooks.fire("PreToolUse", **CALL))
+        return ["reload" in outcome.extra for outcome in outcomes]
+
+    assert run(host()) == [False, True]
+
+
 def test_a_locked_hook_of_a_file_takes_the_place_of_one_of_the_code(tmp_path: Path) -> None:
     file = tmp_path / "hooks.json"
     file.write_text(json.dumps({"hooks": {}}))
