@@ -466,6 +466,32 @@ def test_a_hook_that_raises_cancelled_error_does_not_cancel_the_host(way: Way) -
     assert cancelling == 0
 
 
+def test_a_host_that_cleans_up_after_a_cancellation_is_not_cancelled_by_the_deadline_of_an_inline_hook() -> None:
+    """Fault 149: its own cancellation is behind it; the second one is the hook's."""
+
+    async def hook(event: Any) -> None:
+        await asyncio.sleep(60)
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook, inline=True, timeout=0.05)
+
+    async def firing() -> list[str]:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            outcome = await hooks.fire("PreToolUse", **CALL)
+            return [result.status for result in outcome.results]
+        return []
+
+    async def host() -> list[str]:
+        task = asyncio.create_task(firing())
+        await asyncio.sleep(0)
+        task.cancel()
+        return await task
+
+    assert run(host()) == ["timeout"]
+
+
 def test_a_hook_that_cancels_its_own_task_harms_nobody_else() -> None:
     """Fault 123: the chain's task is not the host's, and the next hook runs."""
 
