@@ -346,6 +346,34 @@ def test_cancelling_the_host_leaves_a_thread_behind_and_comes_back() -> None:
     assert ran == []
 
 
+def test_a_thread_that_ends_after_its_host_was_cancelled_disturbs_no_loop() -> None:
+    """Fault 149: nothing waits for its end any more."""
+    release, began = threading.Event(), threading.Event()
+    complaints: list[Any] = []
+    hooks = Hooks()
+
+    @hooks.on("PreToolUse", matcher="Bash")
+    def stuck(event: Any) -> None:
+        began.set()
+        release.wait(30)
+
+    hooks.register("PreToolUse", lambda event: None, matcher="Edit")
+
+    async def host() -> None:
+        asyncio.get_running_loop().set_exception_handler(lambda _, what: complaints.append(what))
+        assert await cancelled_while(hooks, began.is_set)
+        release.set()
+        await until(lambda: kept_now() == 0)
+        for _ in range(20):  # in the same thread, if that is free again
+            await hooks.fire("PreToolUse", tool_name="Edit")
+            await asyncio.sleep(0)
+
+    with within(2 * BUSY):
+        run(host())
+
+    assert complaints == []
+
+
 async def deaf(event: Any) -> None:
     """Waits for ever, whatever is thrown at it."""
     while True:
