@@ -154,6 +154,33 @@ for name in ("one", "two"):
     assert "interrupted" in said.splitlines()  # a hook in another thread may begin after it
 
 
+def test_ctrl_c_ends_the_coroutine_that_a_host_without_a_loop_waits_for() -> None:
+    """Fault 122: the loop that it runs on goes on, and so would the hook."""
+    program = """
+cancelled = threading.Event()
+
+async def hook(event):
+    running()
+    try:
+        await asyncio.sleep(60)
+    finally:
+        cancelled.set()
+
+hooks.register("PreToolUse", hook, timeout=600)
+try:
+    fire_without_a_loop()
+except KeyboardInterrupt:
+    print("cancelled" if cancelled.wait(20) else "still running")
+"""
+
+    with Program(f"{PREAMBLE}\n{program}") as host:
+        assert host.line() == "running"
+        host.send(signal.SIGINT)
+        _, said, complained = host.end()
+
+    assert said.splitlines() == ["cancelled"], complained
+
+
 TERMINATED = {
     "a function in a thread": ("hooks.register('PreToolUse', blocks)", "fire_without_a_loop"),
     "an inline function": ("hooks.register('PreToolUse', computes, inline=True)", "fire_without_a_loop"),
