@@ -172,6 +172,20 @@ def test_what_a_hook_said_that_is_not_known_is_its_own_no_longer(style):
     assert outcome.extra == {"note": ["first"]}
 
 
+def test_a_reply_of_two_hooks_that_change_the_same_says_so():
+    changed = {"command": "ls -l"}
+
+    outcome = play(CALL, [modify(tool_input=changed), modify(tool_input=changed)], SYNC).outcome
+
+    assert outcome.reply() == play(CALL, [modify(tool_input=changed)], SYNC).outcome.reply() != {}
+
+
+def test_an_allow_that_is_not_enforced_loses_nothing_by_a_later_change():
+    outcome = play(CALL, [hook(allow(), enforce=False), modify(tool_input={})], SYNC).outcome
+
+    assert outcome.ignored == []
+
+
 def test_replies_can_be_added_and_the_stricter_decision_holds():
     reply = allow("fine") + context("a") + ask("sure?") + context("b") + modify(tool_input={})
 
