@@ -73,6 +73,40 @@ def test_an_event_that_a_hook_keeps_is_whole_whoever_has_read_the_outcome_before
 
 
 @pytest.mark.parametrize("inline", [False, True])
+def test_each_of_two_flat_mappings_is_a_copy_of_the_hooks_own(inline: bool) -> None:
+    hooks, seen = Hooks(), list[Any]()
+    given = {"tool_name": "Bash", "tool_input": {"command": "ls"}, "mcp_server": {"name": "files"}}
+
+    async def hook(event: Any) -> None:
+        for name in ("tool_input", "mcp_server"):
+            seen.append(dict(event[name]))
+            event[name].clear()
+
+    for name in ("a", "b"):
+        hooks.register("PreToolUse", hook, name=name, inline=inline)
+
+    asyncio.run(hooks.fire("PreToolUse", **given))
+
+    assert seen == [{"command": "ls"}, {"name": "files"}] * 2
+    assert given == {"tool_name": "Bash", "tool_input": {"command": "ls"}, "mcp_server": {"name": "files"}}
+
+
+def test_what_a_hook_has_set_in_its_event_stays_however_often_that_is_read_as_a_whole() -> None:
+    hooks, seen = Hooks(), list[Any]()
+
+    async def hook(event: Any) -> None:
+        len(event)
+        event["cwd"] = "/elsewhere"
+        seen.append(dict(event.items())["cwd"])
+
+    hooks.register("PreToolUse", hook)
+
+    asyncio.run(hooks.fire("PreToolUse", **CALL))
+
+    assert seen == ["/elsewhere"]
+
+
+@pytest.mark.parametrize("inline", [False, True])
 def test_a_field_of_any_name_reads_as_an_attribute_of_a_silent_outcome(inline: bool) -> None:
     hooks = Hooks()
     words = {"task": "t", "route": "r", "times": "x", "firing": "f", "depth": "d", "copiers": "c", "token": "k"}
