@@ -34,6 +34,9 @@ def when_in_etc(answer: Any):
 
 
 @table(
+    scenario("", "after a deny in it the other guards are skipped in it", CALL, [guard(no_etc), guard(), ETC],
+             called=["first", "second", "third", "first"], changed=INTO_ETC, decision="deny", reason="not in etc",
+             results=["ok", "ok", "ok", "ok again", "skipped again"]),
     scenario("", "a guard denies what a later hook made of the input", CALL, [guard(no_etc), ETC], **AGAIN,
              results=["ok", "ok", "ok again"], decision="deny", reason="not in etc"),
     scenario("", "a locked hook is a guard", CALL, [hook(no_etc, locked=True), ETC], **AGAIN,
