@@ -374,3 +374,14 @@ def test_a_session_that_is_joined_fires_nothing_of_its_own() -> None:
     asyncio.run(host())
 
     assert events == ["PreToolUse", "PostToolUse"]
+
+
+@pytest.mark.parametrize("over", [False, True], ids=["new", "over"])
+def test_a_session_that_does_not_run_acts_as_nobody_else(over: bool) -> None:
+    session = Hooks().session_sync()
+    if over:
+        session.start()
+        session.end()
+
+    with pytest.raises(UsageError, match="this session"):
+        session.act_as("scout")
