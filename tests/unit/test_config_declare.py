@@ -231,3 +231,15 @@ def test_the_surest_grade_of_a_list_counts() -> None:
         return judge({"tool_name": "Read", "tool_input": {"file_path": path}, "cwd": "/"})
 
     assert [grade("/dev/fd/3"), grade("~/x"), grade("a"), grade("b")] == ["opaque", "possible", "certain", None]
+
+
+@pytest.mark.parametrize(("dialect", "status"), [("native", "ok"), ("claude", "skipped")])
+def test_a_rule_is_about_the_tools_beside_the_one_that_it_names_unless_it_is_read_as_by_claude(
+    dialect: str, status: str
+) -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", handler, if_="Edit(src/**)", dialect=dialect)
+
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Write", tool_input={"file_path": "src/a"}, cwd="/project")
+
+    assert [result.status for result in outcome.results] == [status]
