@@ -398,13 +398,11 @@ def test_a_host_does_not_wait_for_a_background_loop_that_makes_no_tasks() -> Non
         hooks = Hooks()
         hooks.register("PreToolUse", replaces_the_factory)
         hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
-        try:
-            hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
-        except ZeroDivisionError:
-            print("raised")
+        [result] = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={}).results
+        print(result.error.code, result.error)
     """)
 
-    assert (ended.stdout, ended.stderr) == ("raised\n", "")
+    assert ended.stdout == "spawn_resource the event loop in the background makes no task: ZeroDivisionError\n", ended.stderr
 
 
 def test_a_hook_that_cancels_everything_has_taken_no_less_than_no_time() -> None:

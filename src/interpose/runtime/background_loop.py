@@ -92,7 +92,7 @@ class _Job:
             task.add_done_callback(lambda _: self.ended.release())
             self._task = task
         except BaseException as error:  # a hook has given the loop a factory of tasks that fails
-            self._give_up(error)
+            self._give_up(NoThread(f"the event loop in the background makes no task: {type_name(error)}"))
 
     def cancel(self) -> None:
         if self._task is not None:
