@@ -402,7 +402,9 @@ def test_a_host_does_not_wait_for_a_background_loop_that_makes_no_tasks() -> Non
         print(result.error.code, result.error)
     """)
 
-    assert ended.stdout == "spawn_resource the event loop in the background makes no task: ZeroDivisionError\n", ended.stderr
+    assert ended.stdout == "spawn_resource the event loop in the background makes no task: ZeroDivisionError\n", (
+        ended.stderr
+    )
 
 
 def test_a_hook_that_cancels_everything_has_taken_no_less_than_no_time() -> None:

@@ -36,8 +36,8 @@ class Project:
         path.chmod(0o755 if text.startswith("#!") else 0o644)
         return path
 
-    def configure(self, *hooks: dict[str, Any]) -> None:
-        self.write(".interpose/hooks.yaml", json.dumps({"hooks": {"PreToolUse": list(hooks)}}))
+    def configure(self, *hooks: dict[str, Any], **settings: Any) -> None:
+        self.write(".interpose/hooks.yaml", json.dumps({"hooks": {**settings, "PreToolUse": list(hooks)}}))
 
     def settings(self, command: str, **more: Any) -> None:
         """Write settings of Claude Code."""

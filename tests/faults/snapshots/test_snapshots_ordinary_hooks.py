@@ -4,6 +4,7 @@ import importlib.util
 import json
 import os
 import py_compile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -103,25 +104,58 @@ def test_node_reads_the_files_of_a_snapshot_as_those_of_their_project(
     assert json.loads(Path(snapshot.directory, "package.json").read_bytes()) == ({"type": kind} if kind else {})
 
 
-def test_a_guard_has_the_path_that_was_recorded(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def moved_path(project: Project, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[tuple[str, str]]]:
+    """Trusts a project where ``decide`` allows; fires where PATH leads to one that denies, and says who has denied."""
+
+    def fire() -> list[tuple[str, str]]:
+        (good := project.folder.parent / "good").mkdir()
+        (good / "decide").write_text("#!/bin/sh\nexit 0\n")
+        (good / "decide").chmod(0o755)
+        project.write("bin/decide", "#!/bin/sh\nexit 2\n")
+        with monkeypatch.context() as patch:
+            patch.setenv("PATH", f"{good}:{os.environ['PATH']}")
+            project.trust()
+        monkeypatch.setenv("PATH", f"{project.folder}/bin:{os.environ['PATH']}")
+        return [(result.hook, result.decision) for result in project.fire().results]
+
+    return fire
+
+
+def test_a_guard_has_the_path_that_was_recorded(
+    project: Project, moved_path: Callable[[], list[tuple[str, str]]]
+) -> None:
     project.configure(
         {"name": "guard", "command": "decide", "onError": "abort"},
         {"name": "words", "type": "command", "handler": "decide", "onError": "abort"},
+        {"name": "locked", "command": "decide", "locked": True},
         {"name": "other", "command": "decide"},
     )
-    (good := project.folder.parent / "good").mkdir()
-    (good / "decide").write_text("#!/bin/sh\nexit 0\n")
-    (good / "decide").chmod(0o755)
-    project.write("bin/decide", "#!/bin/sh\nexit 2\n")
-    monkeypatch.setenv("PATH", f"{good}:{os.environ['PATH']}")
-    project.trust()
 
-    monkeypatch.setenv("PATH", f"{project.folder}/bin:{os.environ['PATH']}")
-    outcome = project.fire()
+    assert moved_path() == [("guard", "none"), ("words", "none"), ("locked", "none"), ("other", "deny")]
 
-    assert [(result.hook, result.decision) for result in outcome.results] == [
-        ("guard", "none"), ("words", "none"), ("other", "deny"),
-    ]  # fmt: skip
+
+def test_where_failures_deny_every_hook_has_that_path_that_does_not_say_otherwise(
+    project: Project, moved_path: Callable[[], list[tuple[str, str]]]
+) -> None:
+    project.configure(
+        {"name": "guard", "command": "decide"},
+        {"name": "other", "command": "decide", "onError": "log"},
+        errorBehavior="abort",
+    )
+
+    assert moved_path() == [("guard", "none"), ("other", "deny")]
+
+
+@pytest.mark.parametrize(("more", "decision"), [({"onFailure": "block"}, "none"), ({}, "deny")])
+def test_a_hook_of_a_client_has_that_path_if_its_failure_blocks(
+    project: Project, moved_path: Callable[[], list[tuple[str, str]]], more: dict[str, str], decision: str
+) -> None:
+    project.settings("decide", **more)
+
+    [(_, decided)] = moved_path()
+
+    assert decided == decision
 
 
 BESIDE: dict[str, tuple[str, dict[str, str]]] = {
