@@ -407,6 +407,32 @@ def test_a_host_does_not_wait_for_a_background_loop_that_makes_no_tasks() -> Non
     )
 
 
+def test_a_signal_handler_may_fire_while_the_background_loop_is_started() -> None:
+    ended = program("""
+        import asyncio, signal
+        from interpose import Hooks, deny
+
+        async def denies(event):
+            return deny("no")
+
+        def fires(*_):
+            print("handler:", hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={}).reason)
+
+        def strikes():
+            asyncio.new_event_loop = made
+            signal.raise_signal(signal.SIGTERM)
+            return made()
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", denies)
+        signal.signal(signal.SIGTERM, fires)
+        made, asyncio.new_event_loop = asyncio.new_event_loop, strikes
+        print("host:", hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={}).reason)
+    """)
+
+    assert (ended.stdout, ended.stderr) == ("handler: no\nhost: no\n", "")
+
+
 def test_a_hook_that_cancels_everything_has_taken_no_less_than_no_time() -> None:
     """Its failure is found on another way than a hook's own, with what the one before it left."""
     hooks = Hooks()

@@ -27,7 +27,8 @@ class BackgroundLoop:
         after_fork(self.reset)
 
     def reset(self) -> None:
-        self._lock, self.started = threading.Lock(), 0  # how many jobs were started that no firing waits for
+        self._lock = threading.RLock()  # a signal handler that strikes while it is held may fire, too
+        self.started = 0  # how many jobs were started that no firing waits for
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
