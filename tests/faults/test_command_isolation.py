@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from tests.faults.commands import (
@@ -53,7 +54,8 @@ def test_a_command_that_cannot_be_killed_is_not_waited_for(host: Host, tmp_path:
     for folder in (tmp_path, *tmp_path.parents):
         if str(folder).startswith("/tmp/"):
             folder.chmod(0o755)
-    command = [str(sudo), "--reuid", "0", "--regid", "0", "--clear-groups", "sleep", f"3.{os.getpid()}"]
+    seconds = f"3.{uuid4().int}"  # by which it is found: it clears its environment
+    command = [str(sudo), "--reuid", "0", "--regid", "0", "--clear-groups", "sleep", seconds]
     unprivileged = ["setpriv", "--reuid", "54321", "--regid", "54321", "--clear-groups"]
 
     ended = subprocess.run(
@@ -66,7 +68,7 @@ def test_a_command_that_cannot_be_killed_is_not_waited_for(host: Host, tmp_path:
         cwd="/",
     )
 
-    for process in living(f"3.{os.getpid()}"):
+    for process in living(seconds):
         stop(process)
     assert ended.stdout.split() == ["deny", "True", "True"], ended.stderr
 
