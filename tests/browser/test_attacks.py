@@ -19,7 +19,7 @@ from tests.browser.watched import HOSTILE, Watched
 from tests.fleet.nats_servers import free_ports
 
 from interpose import AuditStore, Hooks
-from interpose.cli.ui.workbench import ProjectWorkbench
+from interpose.cli.ui.project import LocalProject
 
 FAKE = """<!doctype html><title>fake</title><p>fake<script>
 navigator.serviceWorker.register("/worker.js").then(() => navigator.serviceWorker.ready).then(() => { document.title = "planted"; });
@@ -182,7 +182,7 @@ def test_a_session_that_is_called_like_an_option_is_compared_as_a_session(
 def test_a_command_for_a_comparison_ends_the_options_before_the_session(project: Path) -> None:
     (project / "new.yaml").write_text("hooks: {}\n")
     with AuditStore(project / "audit.db") as store:
-        made = ProjectWorkbench([], None, store).replay_command(
+        made = LocalProject([], None, store).replay_command(
             since="", session="--live", against=str(project / "new.yaml")
         )
 

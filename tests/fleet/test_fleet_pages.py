@@ -18,7 +18,7 @@ from tests.unit.test_pages import Served
 
 from interpose import AuditStore, Questions
 from interpose.audit.questions import digest_of, id_of
-from interpose.cli.ui.fleet_desk import FleetDesk
+from interpose.cli.ui.fleet_questions import FleetQuestions
 from interpose.config.fleet import FleetSettings
 from interpose.fleet.setup import create_all
 from interpose.handlers.nats_client import connect
@@ -60,7 +60,7 @@ def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtur
 
         thread = threading.Thread(target=lambda: asyncio.run(node()))
         thread.start()
-        elsewhere = FleetDesk(team.settings, None if read_only else team.alice)
+        elsewhere = FleetQuestions(team.settings, None if read_only else team.alice)
         monkeypatch.setattr("tests.unit.test_pages.Pages", partial(Pages, elsewhere=elsewhere))
         with AuditStore(tmp_path / "desk.db") as own:
             own.record_change({"what": "switch"}).block()
@@ -139,11 +139,11 @@ def test_pages_that_ask_at_once_share_one_connection(tmp_path: Path, monkeypatch
         await asyncio.sleep(0.5)  # all of them ask meanwhile
         return await connect(*given, name=name, **more)
 
-    monkeypatch.setattr("interpose.cli.ui.fleet_desk.connect", counted)
+    monkeypatch.setattr("interpose.cli.ui.fleet_questions.connect", counted)
     with a_nats_server(tmp_path / "nats") as server:
         settings = QuestionTeam(tmp_path, server.url).settings
         asyncio.run(create(settings))
-        pages = FleetDesk(settings, None)
+        pages = FleetQuestions(settings, None)
         try:
             with ThreadPoolExecutor(4) as threads:
                 found = list(threads.map(lambda _: pages.find("one", "aaaa-bbbb"), range(4)))

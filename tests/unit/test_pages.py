@@ -32,7 +32,7 @@ HOSTILE = (
 )
 
 
-class Workbench:
+class Project:
     """The configuration of a test."""
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Served:
         self.codes: list[str] = []
         self.store = AuditStore(path)
         self.access = Access(self.codes.append, read_only=read_only)
-        self.workbench = Workbench()
+        self.project = Project()
         self.access.new_code()
         self.cookie = ""
         import socket
@@ -77,7 +77,7 @@ class Served:
         self.pages = Pages(
             self.store,
             self.access,
-            self.workbench,
+            self.project,
             {"user": "alice", "terminal": "/dev/pts/3", "host": "desk"},
             self.port,
         )
@@ -326,7 +326,7 @@ def test_read_only_pages_answer_and_switch_nothing(path: Path, asked: Asking) ->
         assert answer(served, path)[0] == 403
         assert served.post("/hooks/switch", csrf=served.csrf(), name="guard", to="off")[0] == 403
         assert served.post("/compare", csrf=served.csrf(), since="1h", against="x")[0] == 403
-        assert served.workbench.switched == []
+        assert served.project.switched == []
         assert len(waiting(path)) == 1
         assert "Allow once" not in served.get("/questions")[2]
     finally:
@@ -385,7 +385,7 @@ def test_a_switch_names_the_person_and_a_locked_hook_stays(inside: Served) -> No
     assert inside.post("/hooks/switch", csrf=csrf, name="guard", to="observe")[0] == 303
     status, _, body = inside.post("/hooks/switch", csrf=csrf, name="locked", to="off")
 
-    ((name, to, who),) = inside.workbench.switched
+    ((name, to, who),) = inside.project.switched
     assert (name, to, who["user"], who["terminal"]) == ("guard", "observe", "alice", "/dev/pts/3, page, browser 1")
     assert (status, "is locked there" in body) == (409, True)
 
@@ -454,7 +454,7 @@ def test_hostile_text_in_every_field_stays_text(inside: Served, path: Path) -> N
               "tool_use_id": HOSTILE, "session_id": HOSTILE, "why": HOSTILE, "hook": HOSTILE, "extra": [HOSTILE]}  # fmt: skip
     record(path, **fields)
     record(path, event="UserPromptSubmit", prompt=HOSTILE, session_id=HOSTILE, tool_name="")
-    inside.workbench.rows = [{
+    inside.project.rows = [{
         "event": HOSTILE, "label": HOSTILE, "name": HOSTILE, "type": HOSTILE, "matcher": HOSTILE, "if": HOSTILE, "layer": HOSTILE,
         "source": HOSTILE, "description": HOSTILE, "enabled": True, "enforced": True, "locked": False, "switchable": True, "why_fixed": "",
     }]  # fmt: skip

@@ -54,7 +54,7 @@ def test_a_program_without_the_code_reads_and_changes_nothing(served: Served, pa
                     assert "a-word-of-the-record" not in body
                     assert "set-cookie" not in headers
         assert len(waiting(path)) == 1
-        assert served.workbench.switched == []
+        assert served.project.switched == []
         served.sign_in()
         served.post(f"/questions/{question.id}", csrf=served.csrf(), digest=question.digest, answer="deny")
         assert not asking.approval.approved

@@ -25,7 +25,7 @@ from .fork_server import ForkServer
 from .frames import FireAnswer, FireRequest
 from .projects import Guesses
 
-__all__ = ["Dispatcher", "Lost", "ServerLimits", "Ticket"]
+__all__ = ["Dispatcher", "Lost", "PendingEvent", "ServerLimits"]
 
 _MOMENT = 0.02
 """Seconds that an event waits for a busy process before its project gets another."""
@@ -67,7 +67,7 @@ class Lost(NamedTuple):
     """Whether the client can decide by itself: no process has begun with it, and the client has no deadline."""
 
 
-class Ticket:
+class PendingEvent:
     """One accepted event: its request and the body of that, its client, and what is called with what becomes of it.
 
     That is an answer, the exit status of an answer that the client has already, or Lost. ``seconds`` is how long the
@@ -108,13 +108,13 @@ class _Project:
         self.engines: set[EngineHandle] = set()
         self.idle: list[EngineHandle] = []
         self.starting = 0
-        self.waiting: deque[Ticket] = deque()
+        self.waiting: deque[PendingEvent] = deque()
 
     @property
     def size(self) -> int:
         return len(self.engines) + self.starting
 
-    def next(self, *, take: bool) -> Ticket | None:
+    def next(self, *, take: bool) -> PendingEvent | None:
         """Return the first event that still waits; ``take`` it from the others."""
         while self.waiting:
             if self.waiting[0].waits:
@@ -132,7 +132,7 @@ class Dispatcher:
         self._counters = counters
         self._projects: dict[str, _Project] = {}
         self._guesses = Guesses()
-        self._long: set[Ticket] = set()
+        self._long: set[PendingEvent] = set()
         self._loop = asyncio.get_running_loop()
         self.under_way = 0
         """Events that are accepted and not answered."""
@@ -151,35 +151,35 @@ class Dispatcher:
         """Return whether one more event is too many."""
         return self.under_way >= self._limits.waiting
 
-    def fire(self, ticket: Ticket) -> None:
-        """Give an event to an engine process; its ticket is told what becomes of it."""
+    def fire(self, pending: PendingEvent) -> None:
+        """Give an event to an engine process; its ``done`` is called with what becomes of it."""
         self.under_way += 1
-        ticket.seconds = limit = min(self._limits.seconds, ticket.seconds)
+        pending.seconds = limit = min(self._limits.seconds, pending.seconds)
         if limit >= _LONG:
-            self._long.add(ticket)
+            self._long.add(pending)
         else:
-            ticket.timer = self._loop.call_later(limit, self._end_late, ticket)
-        self._give(ticket, self._guesses.of(ticket.request))
+            pending.timer = self._loop.call_later(limit, self._end_late, pending)
+        self._give(pending, self._guesses.of(pending.request))
 
-    def _end_late(self, ticket: Ticket) -> None:
-        self.cancel(ticket, f"it took more than {ticket.seconds:g} s")
+    def _end_late(self, pending: PendingEvent) -> None:
+        self.cancel(pending, f"it took more than {pending.seconds:g} s")
 
-    def cancel(self, ticket: Ticket, why: str) -> None:
+    def cancel(self, pending: PendingEvent, why: str) -> None:
         """End an event, with all that it runs."""
-        if ticket.is_done:
+        if pending.is_done:
             return
-        ticket.why = ticket.why or why
-        if ticket.engine is not None:
-            ticket.engine.kill()  # which is told to the ticket as its end
+        pending.why = pending.why or why
+        if pending.engine is not None:
+            pending.engine.kill()  # which is reported as the end of the event
         else:
-            self._finish(ticket, Lost(ticket.why))
+            self._finish(pending, Lost(pending.why))
 
-    def abandon(self, ticket: Ticket) -> None:
+    def abandon(self, pending: PendingEvent) -> None:
         """End an event whose client has gone, unless the client may have gone with the answer."""
-        if ticket.engine is None or not ticket.engine.may_have_answered:
-            self.cancel(ticket, "its client has gone")
+        if pending.engine is None or not pending.engine.may_have_answered:
+            self.cancel(pending, "its client has gone")
 
-    def _give(self, ticket: Ticket, name: str) -> None:
+    def _give(self, pending: PendingEvent, name: str) -> None:
         """Give an event to an idle process of a project, or let it wait for one."""
         project = self._projects.get(name)
         if project is None:
@@ -187,55 +187,55 @@ class Dispatcher:
         while project.idle:
             engine = project.idle.pop()
             if not engine.has_ended:
-                self._ask(engine, ticket)
+                self._ask(engine, pending)
                 return
             project.engines.discard(engine)
             engine.close()
-        project.waiting.append(ticket)
-        if not ticket.has_deadline:
-            self._loop.call_later(_QUEUED, self._give_up_waiting, ticket)
+        project.waiting.append(pending)
+        if not pending.has_deadline:
+            self._loop.call_later(_QUEUED, self._give_up_waiting, pending)
         if project.size:
-            self._loop.call_later(_MOMENT, self._grow, name, ticket)
+            self._loop.call_later(_MOMENT, self._grow, name, pending)
         else:
-            self._grow(name, ticket)
+            self._grow(name, pending)
 
-    def _give_up_waiting(self, ticket: Ticket) -> None:
-        if ticket.waits:
-            self._finish(ticket, Lost("no engine process was free for it", client_can_fire=True))
+    def _give_up_waiting(self, pending: PendingEvent) -> None:
+        if pending.waits:
+            self._finish(pending, Lost("no engine process was free for it", client_can_fire=True))
 
-    def _ask(self, engine: EngineHandle, ticket: Ticket) -> None:
-        ticket.engine = engine
-        engine.ask(ticket.body, ticket.client, partial(self._said, engine, ticket))
+    def _ask(self, engine: EngineHandle, pending: PendingEvent) -> None:
+        pending.engine = engine
+        engine.ask(pending.body, pending.client, partial(self._said, engine, pending))
 
-    def _said(self, engine: EngineHandle, ticket: Ticket, said: bytes) -> None:
+    def _said(self, engine: EngineHandle, pending: PendingEvent, said: bytes) -> None:
         """Do what an engine process has said about an event; it has ended if that is nothing."""
-        ticket.engine = None
+        pending.engine = None
         kind, text = said[:1], said[2:]
-        self._give_back(engine, is_fit=said[1:2] == b"\0" and not ticket.why)
+        self._give_back(engine, is_fit=said[1:2] == b"\0" and not pending.why)
         if kind == DELIVERED:
-            self._finish(ticket, text[0])
+            self._finish(pending, text[0])
         elif kind == ANSWERED:
-            self._finish(ticket, FireAnswer.read(text))
-        elif kind == MOVED and not ticket.why and ticket.bounces < _BOUNCES:
-            ticket.bounces += 1
-            self._give(ticket, self._guesses.learn(ticket.request, os.fsdecode(text)))
+            self._finish(pending, FireAnswer.read(text))
+        elif kind == MOVED and not pending.why and pending.bounces < _BOUNCES:
+            pending.bounces += 1
+            self._give(pending, self._guesses.learn(pending.request, os.fsdecode(text)))
         else:
-            why = ticket.why or ("its project changed again and again" if said else _ENDED)
-            self._finish(ticket, Lost(why, not said and engine.may_have_answered))
+            why = pending.why or ("its project changed again and again" if said else _ENDED)
+            self._finish(pending, Lost(why, not said and engine.may_have_answered))
 
-    def _finish(self, ticket: Ticket, answer: FireAnswer | int | Lost) -> None:
+    def _finish(self, pending: PendingEvent, answer: FireAnswer | int | Lost) -> None:
         self.under_way -= 1
-        ticket.is_done = True
-        if ticket.timer is not None:
-            ticket.timer.cancel()
+        pending.is_done = True
+        if pending.timer is not None:
+            pending.timer.cancel()
         else:
-            self._long.discard(ticket)
+            self._long.discard(pending)
         if isinstance(answer, Lost):
             self._counters.events["lost"] += 1
         else:
             status = answer if isinstance(answer, int) else answer.status
-            self._counters.answered(status, monotonic() - ticket.began)
-        ticket.done(answer)
+            self._counters.answered(status, monotonic() - pending.began)
+        pending.done(answer)
 
     # Engine processes.
 
@@ -255,9 +255,9 @@ class Dispatcher:
 
     def _use(self, engine: EngineHandle, project: _Project) -> None:
         """Give a free process the event that waits longest, or keep it for the next."""
-        ticket = project.next(take=True) if project.waiting else None
-        if ticket is not None:
-            self._ask(engine, ticket)
+        pending = project.next(take=True) if project.waiting else None
+        if pending is not None:
+            self._ask(engine, pending)
             return
         project.idle.append(engine)
         if len(self._projects) > 1:
@@ -266,15 +266,15 @@ class Dispatcher:
     def _serve_waiting(self) -> None:
         """Start processes for projects whose events wait for none."""
         for name, project in tuple(self._projects.items()):
-            if project.waiting and not project.size and (ticket := project.next(take=False)) is not None:
-                self._grow(name, ticket)
+            if project.waiting and not project.size and (pending := project.next(take=False)) is not None:
+                self._grow(name, pending)
 
-    def _grow(self, name: str, ticket: Ticket) -> None:
+    def _grow(self, name: str, pending: PendingEvent) -> None:
         """Start another process for a project, if an event still waits for it and there is room."""
         project = self._projects.get(name)
         if (
             project is None
-            or not ticket.waits
+            or not pending.waits
             or project.size >= self._limits.per_project
             or project.starting >= len(project.waiting)
         ):
@@ -305,9 +305,9 @@ class Dispatcher:
         self._use(engine, project)
 
     def _cannot_start(self, project: _Project, why: str) -> None:
-        if (ticket := project.next(take=True)) is not None:
-            lost = Lost(f"no engine process could be started ({why})", client_can_fire=not ticket.has_deadline)
-            self._finish(ticket, lost)
+        if (pending := project.next(take=True)) is not None:
+            lost = Lost(f"no engine process could be started ({why})", client_can_fire=not pending.has_deadline)
+            self._finish(pending, lost)
 
     # Ending.
 
@@ -334,9 +334,9 @@ class Dispatcher:
     def tidy(self) -> None:
         """End events that take too long, processes that their projects do not need, and those that a signal stopped."""
         now = monotonic()
-        for ticket in tuple(self._long):
-            if now - ticket.began > ticket.seconds:
-                self._end_late(ticket)
+        for pending in tuple(self._long):
+            if now - pending.began > pending.seconds:
+                self._end_late(pending)
         for name, project in tuple(self._projects.items()):
             for engine in tuple(project.idle):
                 if engine.has_ended or (project.size > 1 and now - engine.used > _IDLE):

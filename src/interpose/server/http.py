@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from .. import __version__
 from ..errors import UsageError
 from ..events import TABLE
-from .dispatcher import Dispatcher, Lost, Ticket
+from .dispatcher import Dispatcher, Lost, PendingEvent
 from .engine_handle import Client
 from .engine_process import TO_HTTP, TO_HTTP_LAST, TO_SERVER
 from .frames import LONGEST, FireAnswer
@@ -161,9 +161,9 @@ class HttpFront:
         """Return whether a request fires an event."""
         return request.path.startswith(FIRE) and request.method == "POST"
 
-    def ticket(
+    def pending_event(
         self, request: HttpRequest, body: bytes, done: Callable[[FireAnswer | int | Lost], None], client: Client
-    ) -> Ticket:
+    ) -> PendingEvent:
         """Return the event of a request; raise HttpProblem if there is none, or it cannot be fired now."""
         event = self._checked(request)
         self._server.touch()
@@ -173,7 +173,7 @@ class HttpFront:
             self._server.counters.events["refused"] += 1
             raise HttpProblem(503, "the server has too many events under way")
         made, whole = self._events.request(event, body)
-        return Ticket(made, whole, done, client, event.seconds)
+        return PendingEvent(made, whole, done, client, event.seconds)
 
     def _checked(self, request: HttpRequest) -> HttpEvent:
         """Check a request that fires, and return what it says about its event; the same again is known."""
@@ -190,13 +190,13 @@ class HttpFront:
             known = self._known[key] = HttpEvent(request)
         return known
 
-    def fire(self, ticket: Ticket) -> None:
+    def fire(self, pending: PendingEvent) -> None:
         """Fire an event."""
-        self._dispatcher.fire(ticket)
+        self._dispatcher.fire(pending)
 
-    def cancel(self, ticket: Ticket) -> None:
+    def cancel(self, pending: PendingEvent) -> None:
         """End an event whose client has gone."""
-        self._dispatcher.abandon(ticket)
+        self._dispatcher.abandon(pending)
 
     async def said(
         self, request: HttpRequest, body: bytes, answer: FireAnswer | Lost | HttpProblem
@@ -223,7 +223,7 @@ class _HttpConnection(asyncio.Protocol):
         self._loop = asyncio.get_running_loop()
         self._received = bytearray()
         self._head: HttpRequest | None = None
-        self._ticket: Ticket | None = None
+        self._pending: PendingEvent | None = None
         self._request: tuple[HttpRequest, bytes, float] | None = None
         self._task: asyncio.Task[None] | None = None
         self._is_paused = False
@@ -237,8 +237,8 @@ class _HttpConnection(asyncio.Protocol):
 
     def connection_lost(self, error: Exception | None) -> None:
         self._front.drop(self)
-        if self._ticket is not None:
-            self._front.cancel(self._ticket)
+        if self._pending is not None:
+            self._front.cancel(self._pending)
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -325,14 +325,14 @@ class _HttpConnection(asyncio.Protocol):
             client = Client(way, self._descriptor)
         self._way = client.way
         try:
-            self._ticket = self._front.ticket(request, body, self._fired, client)
+            self._pending = self._front.pending_event(request, body, self._fired, client)
         except HttpProblem as problem:
             self._say(problem)
             return
-        self._front.fire(self._ticket)
+        self._front.fire(self._pending)
 
     def _fired(self, answer: FireAnswer | int | Lost) -> None:
-        self._ticket = None
+        self._pending = None
         if isinstance(answer, int):  # the client has it
             self._end_request(200, b"", keeps=self._way == TO_HTTP)
         elif isinstance(answer, Lost) and answer.is_answered:

@@ -15,7 +15,7 @@ from typing import Any
 
 from .counters import Counters
 from .deadlines import deadline_in
-from .dispatcher import Dispatcher, Lost, Ticket
+from .dispatcher import Dispatcher, Lost, PendingEvent
 from .engine_handle import Client
 from .engine_process import TO_CLIENT
 from .frames import (
@@ -124,7 +124,7 @@ class _ClientConnection:
         self._connection = connection
         self._received = bytearray()
         self._unsent = memoryview(b"")
-        self._ticket: Ticket | None = None
+        self._pending: PendingEvent | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._due = monotonic() + _READ
         self._beat = 0.0
@@ -139,12 +139,12 @@ class _ClientConnection:
             self._close()
             return
         self._readable()
-        if self._ticket is None and self._connection.fileno() >= 0 and not self._unsent:
+        if self._pending is None and self._connection.fileno() >= 0 and not self._unsent:
             self._loop.add_reader(self._connection, self._readable)
 
     def look(self, now: float) -> None:
         """Close the connection if the client takes too long; tell it that its event is worked on."""
-        if self._ticket is None:
+        if self._pending is None:
             if now > self._due:
                 self._close()  # it sends half a request and stops, or does not take its answer
         elif now - self._beat >= 0.9:
@@ -214,10 +214,10 @@ class _ClientConnection:
             self._close()
             return
         client = Client(TO_CLIENT, self._connection.fileno())
-        ticket = self._ticket = Ticket(request, body, self._answered, client, deadline_in(request.arguments))
-        self._beat = ticket.began
+        pending = self._pending = PendingEvent(request, body, self._answered, client, deadline_in(request.arguments))
+        self._beat = pending.began
         self._timer = self._loop.call_later(_SOON, self._watch)
-        listener.dispatcher.fire(ticket)
+        listener.dispatcher.fire(pending)
 
     def _watch(self) -> None:
         """Watch the client from now on; most events have ended by then."""
@@ -225,8 +225,8 @@ class _ClientConnection:
 
     def _gone(self) -> None:
         self._loop.remove_reader(self._connection)
-        if self._ticket is not None:
-            self._listener.dispatcher.abandon(self._ticket)  # it has nothing more to send
+        if self._pending is not None:
+            self._listener.dispatcher.abandon(self._pending)  # it has nothing more to send
 
     def _reject(self, kind: bytes, why: str, ended: str, request: FireRequest | None) -> None:
         self._listener.counters.events[ended] += 1
@@ -234,13 +234,13 @@ class _ClientConnection:
         self._send(tagged(kind, why.encode()))
 
     def _answered(self, answer: FireAnswer | int | Lost) -> None:
-        ticket, self._ticket = self._ticket, None
+        pending, self._pending = self._pending, None
         if self._timer is not None:
             self._timer.cancel()
         self._loop.remove_reader(self._connection)
-        if self._listener.log is not None and ticket is not None:
+        if self._listener.log is not None and pending is not None:
             status = "lost" if isinstance(answer, Lost) else answer if isinstance(answer, int) else answer.status
-            self._note(status, ticket.request, ticket.began, answer.why if isinstance(answer, Lost) else "")
+            self._note(status, pending.request, pending.began, answer.why if isinstance(answer, Lost) else "")
         if isinstance(answer, FireAnswer):
             self._send(tagged(ANSWER, answer.write()))
         elif isinstance(answer, Lost) and answer.client_can_fire:

@@ -22,7 +22,7 @@ from ..render import paint
 if TYPE_CHECKING:
     from ...server.pages.access import Access
     from ...server.pages.app import Pages
-    from .fleet_desk import FleetDesk
+    from .fleet_questions import FleetQuestions
 
 __all__ = ["open_pages", "require_pages", "run"]
 
@@ -76,10 +76,10 @@ def open_pages(
     from ...server.pages.access import Access
     from ...server.pages.serving import serve_pages
     from ..questions import check_fleet_options
-    from .workbench import ProjectWorkbench
+    from .project import LocalProject
 
     check_fleet_options(fleet, key)
-    desk = _open_desk(store.files, key, read_only) if fleet else None
+    questions = _open_fleet(store.files, key, read_only) if fleet else None
     with ExitStack() as opened:
         writer: AuditStore | ReadOnlyStore
         if store.is_of_fleet:
@@ -87,7 +87,7 @@ def open_pages(
             writer.read().close()  # one that cannot be read is told at once
         else:
             writer = opened.enter_context(store.open_writer())
-        workbench = ProjectWorkbench(store.files, store.dialect, writer)
+        project = LocalProject(store.files, store.dialect, writer)
         access = Access(_show_code, warn=_warn, read_only=read_only)
         if isinstance(writer, AuditStore) and not read_only:
             writer.prepare_reading()
@@ -101,21 +101,21 @@ def open_pages(
 
         try:
             serve_pages(
-                writer, workbench, access, port=port, who=this_person(), ready=ready, warn=_warn, elsewhere=desk
+                writer, project, access, port=port, who=this_person(), ready=ready, warn=_warn, elsewhere=questions
             )
         finally:
-            if desk is not None:
-                desk.close()
+            if questions is not None:
+                questions.close()
     return 0
 
 
-def _open_desk(config: list[str] | None, key: str | None, read_only: bool) -> FleetDesk:
+def _open_fleet(config: list[str] | None, key: str | None, read_only: bool) -> FleetQuestions:
     """Return what knows the questions of the fleet; raise UsageError if there is none, or no key to sign with."""
     from ..fleet import fleet_of
     from ..fleet.questions import load_approver_key
-    from .fleet_desk import FleetDesk
+    from .fleet_questions import FleetQuestions
 
-    return FleetDesk(fleet_of(config), None if read_only else load_approver_key(key))
+    return FleetQuestions(fleet_of(config), None if read_only else load_approver_key(key))
 
 
 def require_pages() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...fleet.approving import Approving
     from ...fleet.keys import PrivateKey
 
-__all__ = ["FleetDesk"]
+__all__ = ["FleetQuestions"]
 
 _T = TypeVar("_T")
 _READ_SECONDS = 1.5
@@ -30,7 +30,7 @@ _ASKED_SECONDS = 30.0
 _PATIENCE = 20.0
 
 
-class FleetDesk:
+class FleetQuestions:
     """Lists and answers the questions of all nodes. Without a key it only lists."""
 
     def __init__(self, settings: FleetSettings, key: PrivateKey | None) -> None:

@@ -23,12 +23,12 @@ from ..loading import current_directory, files_of, load_hooks
 from ..log.case import case_of, to_yaml
 from ..render import problems_of, short_path
 
-__all__ = ["ProjectWorkbench"]
+__all__ = ["LocalProject"]
 
 _SWITCHES: dict[str, Switch] = {"on": True, "off": False, "observe": "observe", "enforce": "enforce"}
 
 
-class ProjectWorkbench:
+class LocalProject:
     """The configuration of the directory in which the pages were started; it is read again for each page."""
 
     def __init__(self, files: list[str], dialect: str | None, store: AuditStore | ReadOnlyStore) -> None:

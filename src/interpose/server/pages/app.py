@@ -46,12 +46,12 @@ class Pages:
         self,
         store: QuestionStore,
         access: Access,
-        workbench: views.Workbench,
+        project: views.Project,
         who: Mapping[str, str],
         port: int,
         elsewhere: QuestionsElsewhere | None = None,
     ) -> None:
-        self._store, self._access, self._workbench, self._who = store, access, workbench, dict(who)
+        self._store, self._access, self._project, self._who = store, access, project, dict(who)
         self._templates = environment()
         self.live = Live(self._open, self._fragment)
         self.comparisons = Comparisons()
@@ -244,7 +244,7 @@ class Pages:
             entry = reader.entry(number)
             if entry is None:
                 raise Missing(f"there is no event {number}")
-            data = views.event_view(reader, entry, self._workbench)
+            data = views.event_view(reader, entry, self._project)
         return self.page(request, "event.html", data)
 
     def case(self, request: Request) -> Response:
@@ -255,7 +255,7 @@ class Pages:
         if not isinstance(entry, StoredFiring):
             raise Missing(f"there is no event {number}")
         try:
-            case, problem = self._workbench.case(entry), ""
+            case, problem = self._project.case(entry), ""
         except InterposeError as error:
             case, problem = "", str(error)
         return self.page(request, "case.html", {"id": entry.id, "case": case, "problem": problem})
@@ -268,7 +268,7 @@ class Pages:
             stats = self._hook_stats(reader, span)
             fired = reader.last_fired()
             changes = reader.changes(limit=10)
-        data = views.hooks_view(self._workbench.hooks(), stats)
+        data = views.hooks_view(self._project.hooks(), stats)
         for row in (*data["hooks"], *data["gone"]):
             row["last_fired"] = fired.get((row["event"], row["label"]))
         data |= {"since": span, "changes": [one.to_dict() for one in changes]}
@@ -293,7 +293,7 @@ class Pages:
         """Switch a hook, and write to the record who has switched it."""
         form: dict[str, str] = request.scope["form"]
         try:
-            self._workbench.switch(form.get("name", ""), form.get("to", ""), self._whose(request))
+            self._project.switch(form.get("name", ""), form.get("to", ""), self._whose(request))
         except InterposeError as error:
             return self.page(request, "problem.html", {"problem": str(error)}, status=409)
         return self._back("/hooks")
@@ -321,7 +321,7 @@ class Pages:
         """Ask what to compare."""
         with self._open() as reader:
             sessions = reader.recent_sessions(limit=20)
-        listed = self._workbench.hooks()
+        listed = self._project.hooks()
         data = {"sessions": [views.session_of(one) for one in sessions], "files": listed["files"],
                 "latest": self.comparisons.latest()}  # fmt: skip
         return self.page(request, "compare.html", data, problem="")
@@ -333,7 +333,7 @@ class Pages:
         try:
             if about["session"]:
                 about["since"] = ""
-            command = self._workbench.replay_command(**about)
+            command = self._project.replay_command(**about)
         except InterposeError as error:
             return self.page(request, "problem.html", {"problem": str(error)}, status=409)
         begun = self.comparisons.begin(command, about)

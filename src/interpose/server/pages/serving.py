@@ -14,7 +14,7 @@ from ...errors import UsageError
 from .access import Access
 from .app import Pages
 from .elsewhere import QuestionsElsewhere
-from .views import Workbench
+from .views import Project
 
 __all__ = ["USUAL_PORT", "serve_pages"]
 
@@ -23,7 +23,7 @@ _LOOPBACK = "127.0.0.1"
 
 
 def serve_pages(
-    store: QuestionStore, workbench: Workbench, access: Access, *, port: int | None, who: Mapping[str, str],
+    store: QuestionStore, project: Project, access: Access, *, port: int | None, who: Mapping[str, str],
     ready: Callable[[str, Pages], None], warn: Callable[[str], object] = lambda _: None,
     elsewhere: QuestionsElsewhere | None = None,
 ) -> None:  # fmt: skip
@@ -35,7 +35,7 @@ def serve_pages(
         if port is None and listening.getsockname()[1] != USUAL_PORT:
             warn(f"another program listens on port {USUAL_PORT}: type the code only at the address below")
         found = listening.getsockname()[1]
-        pages = Pages(store, access, workbench, who, found, elsewhere)
+        pages = Pages(store, access, project, who, found, elsewhere)
         pages.prepare()
         config = uvicorn.Config(
             pages.app, log_level="error", access_log=False, lifespan="off", ws="none", http="h11", loop="asyncio",

@@ -23,7 +23,7 @@ from ...audit.questions import StoredQuestion
 from ...redaction.redactor import is_redacted
 from .text import as_json, brief, call_of
 
-__all__ = ["ACTIVE", "Workbench", "event_view", "fire_command", "hooks_view", "is_active", "question_view", "row_of",
+__all__ = ["ACTIVE", "Project", "event_view", "fire_command", "hooks_view", "is_active", "question_view", "row_of",
            "running_sessions", "session_of", "session_view", "since_midnight", "totals_of"]  # fmt: skip
 
 ACTIVE = 600.0
@@ -36,7 +36,7 @@ _MOST_FIGURES = 8
 _OF_ONE_RUN = ("timestamp", "hook_event_name")
 
 
-class Workbench(Protocol):
+class Project(Protocol):
     """What the command line lends to the pages: the configuration of this project, and what is done with it."""
 
     def hooks(self) -> dict[str, Any]:
@@ -247,7 +247,7 @@ def _listed(value: Any) -> list[Any]:
 
 
 def event_view(
-    reader: StoreReader, entry: StoredFiring | StoredPermission, workbench: Workbench
+    reader: StoreReader, entry: StoredFiring | StoredPermission, project: Project
 ) -> dict[str, Any]:  # fmt: skip
     """Return everything about one entry."""
     of_call = reader.permissions_of([entry.call]).get(entry.call, []) if entry.call else []
@@ -263,7 +263,7 @@ def event_view(
     ]  # fmt: skip
     return {
         "entry": entry.to_dict(), "row": row_of(entry), "permissions": [one.to_dict() for one in permissions],
-        "explanation": workbench.explain(entry), "changed": changed, "files": (configuration or {}).get("files", []),
+        "explanation": project.explain(entry), "changed": changed, "files": (configuration or {}).get("files", []),
         "fire": fire_command(entry),
     }  # fmt: skip
 
