@@ -20,7 +20,7 @@ from .handlers import Handler
 from .handlers.loading import with_handlers
 from .ids import new_id
 from .matching.declared_tools import DeclaredCall, DeclaredTools
-from .model import NOTHING_SAID, Outcome, Settings, Template, empty_outcome, make_outcome, with_fields
+from .model import NOTHING_SAID, Outcome, Settings, Template, fire_without_hooks, make_outcome, with_fields
 from .registry import Registry
 from .replies import Failure, describe
 from .routes import Route, RouteInputs, make_route
@@ -104,7 +104,7 @@ class Engine:
         route = self.route(event, fields)
         if route.steps or self.observed:
             return await self.fire(route, fields, None)
-        return empty_outcome(route.template, fields)
+        return await fire_without_hooks(route.template, fields)
 
     async def fire_guards(self, event: str, /, executor: Executor | None = None, **fields: Any) -> Outcome:
         """Ask the guards only, about an input that was changed after their turn; what they change is void."""

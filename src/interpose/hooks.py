@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast
@@ -18,7 +18,7 @@ from .events import TABLE, EventSpec, Table
 from .executors.blocking import blocking_executor
 from .handlers import Handler
 from .handlers.loading import close_handlers
-from .model import Hook, Outcome, Settings, empty_outcome
+from .model import Hook, Outcome, Settings, fire_without_hooks
 from .runtime.coroutines import drive
 
 if TYPE_CHECKING:
@@ -152,16 +152,14 @@ class Hooks:
 
     # Firing.
 
-    async def fire(self, event: str, /, **fields: Any) -> Outcome:
-        """Run the hooks that an event calls for and say what the host must do."""
+    def fire(self, event: str, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
+        """Run the hooks that an event calls for and say what the host must do. Await it."""
         try:
             subject, template, routes = self.engine.quick[event]
             route = routes[fields[subject]]
         except (KeyError, TypeError):
-            pass  # not seen before, or a mistake, which is raised below: this error is not its context
-        else:
-            return empty_outcome(template, fields) if route is None else await self.engine.fire(route, fields, None)
-        return await self.engine.fire_event(event, **fields)
+            return self.engine.fire_event(event, **fields)  # not seen before, or a mistake, which is raised there
+        return fire_without_hooks(template, fields) if route is None else self.engine.fire(route, fields, None)
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""

@@ -20,7 +20,7 @@ from .runtime.copies import ATOMS, copied_if_possible
 
 __all__ = ["NOTHING_SAID", "STRICTNESS", "Binding", "Decision", "Firing", "Health", "Hook", "HookEffect", "HookError",
            "Ignored", "Injection", "Outcome", "Result", "Seal", "Settings", "Status", "Template", "VerdictPart",
-           "empty_outcome", "facts_of", "field_of", "hooks_spoke", "make_outcome", "row_of", "strictest",
+           "facts_of", "field_of", "fire_without_hooks", "hooks_spoke", "make_outcome", "row_of", "strictest",
            "with_decision", "with_fields"]  # fmt: skip
 
 Decision = Literal["deny", "ask", "allow", "none"]
@@ -231,7 +231,7 @@ class Template:
         """
         fields, flat = self._base | given, ""
         deep: tuple[str, ...] = ()
-        if "hook_event_name" in given:
+        if fields["hook_event_name"] is not self._name:
             fields["hook_event_name"] = self._name  # whatever was given
         for name in given:  # noqa: PLC0206 - faster than items(), for so few
             value = given[name]
@@ -441,7 +441,7 @@ _SHOWN = ("event", "decision", "allowed", "denied", "granted", "reason", "input"
           "results")  # fmt: skip
 
 
-def empty_outcome(template: Template, fields: dict[str, Any]) -> Outcome:
+async def fire_without_hooks(template: Template, fields: dict[str, Any]) -> Outcome:
     """Return the outcome of an event that no hook is on."""
     outcome = Outcome()
     outcome._template = template
@@ -449,7 +449,9 @@ def empty_outcome(template: Template, fields: dict[str, Any]) -> Outcome:
     return outcome
 
 
-def make_outcome(template: Template, fields: dict[str, Any], said: tuple[Firing, Sequence[Any], HookEffect]) -> Outcome:
+def make_outcome(
+    template: Template, fields: dict[str, Any], said: tuple[Firing, Sequence[Any], HookEffect] = _NO_FIRING
+) -> Outcome:
     """Return the outcome of a firing: its input; and the firing, its list of runs and the verdict."""
     outcome = Outcome()
     outcome._template = template

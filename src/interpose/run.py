@@ -107,7 +107,7 @@ class Run(Firing):
         """Run steps one after another, as long as they belong in this place; in some what they return is awaited."""
         route, steps, ran = self.route, self.steps, self.ran
         make, sure = route.template.event_type, self.began + route.sure
-        step = steps[0]  # for the type checker: the loop below always sets it
+        step: Step  # the loop below always sets it
         depth.set(self.depth)
         # A thread may begin later than its run, and so may a task of Python 3.11.
         now = self.now = self.now if awaits and TASKS_BEGIN_AT_ONCE else monotonic()

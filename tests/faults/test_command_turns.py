@@ -15,7 +15,7 @@ from tests.faults.commands import (
 )
 from tests.faults.hosts import BUSY, CALL, eventually, until, within
 
-from interpose import Hooks
+from interpose import Hooks, Outcome
 
 pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("commands_leave_nothing")]
 
@@ -29,7 +29,7 @@ def test_more_commands_than_may_run_at_once_wait_for_their_turn(host: Host) -> N
 
     if host.loop:
 
-        async def all_at_once() -> list[Any]:
+        async def all_at_once() -> list[Outcome]:
             return await asyncio.gather(*(hooks.fire("PreToolUse", **CALL) for _ in range(firings)))
 
         outcomes = asyncio.run(all_at_once())

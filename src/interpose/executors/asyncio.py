@@ -110,21 +110,19 @@ class LoopExecutor:
         self.has_loop = True  # read on every firing: faster of an object than of its class
 
     def enter(self, work: Work, place: Place) -> Awaitable[None] | None:
-        if place == "thread":
-            return _in_thread(work)
-        if place == "group":
-            return self._side_by_side(work)
-        chain = LoopChain()
-        chain.waiter = None  # read at the end of every chain: faster of an object than of its class
+        if place == "task":
+            chain = LoopChain()
+            try:
+                loop = get_running_loop()
+            except RuntimeError:
+                loop = _running_loop()  # raises what helps
+            task = begin_task(work.advance(chain, "task", True), loop)
+            return None if work.silent or task is None else _attend(work, chain, task)
         if place == "inline":
+            chain = LoopChain()
             rest = begin(work.advance(chain, "inline", True))
             return None if rest is None else _attend_inline(work, chain, go_on(*rest))
-        try:
-            loop = get_running_loop()
-        except RuntimeError:
-            loop = _running_loop()  # raises what helps
-        task = begin_task(work.advance(chain, "task", True), loop)
-        return None if work.silent or task is None else _attend(work, chain, task)
+        return _in_thread(work) if place == "thread" else self._side_by_side(work)
 
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import CallChanged, UsageError
 from ..matching.declared_tools import same_value
-from ..model import Hook, Template, empty_outcome
+from ..model import Hook, Template, make_outcome
 from ..records import Record
 from ..runtime.regex import regex
 from .calls import BegunTool, Schema, hook_that_decided
@@ -85,7 +85,7 @@ async def _restore(call: BegunTool, body: dict[str, Any]) -> None:
     call._shown, call._verdict = body["shown"], Verdict(*body["verdict"])
     call._said = _SaidBefore(body["decision"], call._verdict.reason, body.get("hook", ""), body.get("place", ""))
     row = session._engine.engine.table["PreToolUse"]
-    call._decided_by = empty_outcome(Template(row, session.session_id), call._event(session._common()))
+    call._decided_by = make_outcome(Template(row, session.session_id), call._event(session._common()))
     call._hook_set = session._permission_cache.hook_set
     verdict = call._judge()
     if halted := session._halted_answer():
