@@ -1,12 +1,13 @@
 """A misspelt option is found before the program runs, by a type checker, and at the latest when it runs."""
 
+import inspect
 from pathlib import Path
 from typing import Any
 
 import pytest
 from mypy import api
 
-from interpose import BadHook, Hooks, InterposeError
+from interpose import BadHook, Hooks, InterposeError, Session, SyncSession
 
 HEAD = """\
 from interpose import Hooks, Question, Reply, deny
@@ -27,6 +28,8 @@ RIGHT = [
     'Hooks.from_mapping({}, timeout_ceiling=3.0)',
     "hooks.session(approver=person)",
     "hooks.session_sync(approver=person)",
+    'hooks.sessions().get_sync("alice", approver=person).begin_tool("Bash", {}, id="1").said("done")',
+    'hooks.session_sync().begin_agent("reviewer", config={}).session',
 ]  # fmt: skip
 
 WRONG = {
@@ -58,6 +61,12 @@ WRONG_IN_A_SESSION = {
     "hooks.session_sync(aprover=person)": '"aprover"',
     'hooks.session(approver="yes")': '"approver"',
     'hooks.session(default="yes")': '"default"',
+    'hooks.sessions().get_sync("alice", aprover=person)': '"aprover"',
+    "hooks.session_sync().begin_tool(5, {})": 'expected "str"',
+    'hooks.session_sync().begin_tool("Bash", {}, kind=5)': '"kind"',
+    'hooks.session_sync().begin_message("hello", modle="m")': '"modle"',
+    'hooks.session_sync().begin_agent("reviewer", confg={})': '"confg"',
+    "hooks.session_sync().resume({}, inptu={})": '"inptu"',
 }
 
 
@@ -187,3 +196,14 @@ def test_a_misspelt_option_of_a_session_is_named_with_the_one_that_was_meant() -
     for make in (hooks.session, hooks.session_sync):
         with pytest.raises(InterposeError, match=r"aprover: no such option \(did you mean approver\?\)"):
             make(aprover=lambda question: True)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize("name", ["tool", "begin_tool", "begin_message", "begin_agent", "resume", "stop"])
+def test_methods_that_block_show_the_parameters_of_those_that_are_awaited(name: str) -> None:
+    awaited, blocking = (inspect.signature(getattr(kind, name)) for kind in (Session, SyncSession))
+
+    assert blocking.parameters == awaited.parameters
+
+
+def test_a_method_that_blocks_shows_the_blocking_face_that_it_returns() -> None:
+    assert inspect.signature(SyncSession.begin_tool).return_annotation == "BlockingTool"

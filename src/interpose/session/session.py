@@ -313,6 +313,7 @@ class Session:
 
     async def begin_tool(
         self,
+        /,
         name: str,
         input: Any,
         *,

@@ -5,14 +5,15 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 from ..errors import UsageError
 from ..runtime.coroutines import drive
 from ..runtime.faults import log, type_name
+from .options import SessionOptions
 from .session import Session
 from .sync_session import SyncSession
 
@@ -56,7 +57,7 @@ class Sessions:
 
     # Finding and beginning.
 
-    async def get(self, id: str, **options: Any) -> Session:
+    async def get(self, id: str, **options: Unpack[SessionOptions]) -> Session:
         """Return the session of a conversation. If there is none, begin it, with these options in addition."""
         while True:
             future, session = self._claim(id, options)
@@ -75,7 +76,7 @@ class Sessions:
                 return found
             self._forget(id, future)  # the host has ended it by itself
 
-    def get_sync(self, id: str, **options: Any) -> SyncSession:
+    def get_sync(self, id: str, **options: Unpack[SessionOptions]) -> SyncSession:
         """Return the blocking face of the session of a conversation, and begin it if there is none."""
         while True:
             future, session = self._claim(id, options)
@@ -92,7 +93,7 @@ class Sessions:
                 return found.blocking
             self._forget(id, future)
 
-    def _claim(self, id: str, options: dict[str, Any]) -> tuple[Future[Session], Session | None]:
+    def _claim(self, id: str, options: SessionOptions) -> tuple[Future[Session], Session | None]:
         """Return the future of a session, and the session itself if the caller is the one that begins it."""
         if not isinstance(id, str) or not id:
             raise UsageError(f"a conversation is named by text, not {type(id).__name__}", hint="pass its id")
@@ -221,7 +222,7 @@ class Sessions:
         task.add_done_callback(self._sweeping.discard)
 
 
-def _refuse_id(options: dict[str, Any]) -> None:
+def _refuse_id(options: Mapping[str, Any]) -> None:
     if "session_id" in options:
         raise UsageError("session_id: each conversation has its own", hint="leave it out")
 

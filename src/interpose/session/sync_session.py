@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from inspect import Signature, signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from ..runtime.coroutines import drive
@@ -15,9 +16,11 @@ from .subagents import BegunAgent
 
 __all__ = ["BlockingAgent", "BlockingMessage", "BlockingTool", "SyncSession"]
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _I = TypeVar("_I")
+_B = TypeVar("_B", bound="_Face")
 
 
 class _Face:
@@ -48,8 +51,25 @@ def _driven(method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, _R]]) -> C
     def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
         return drive(method(self._inner, *arguments, **keywords))
 
-    call.__name__ = method.__name__
-    call.__doc__ = method.__doc__
+    return _as_declared(call, method)
+
+
+def _driven_to(
+    face: type[_B], method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, object]]
+) -> Callable[Concatenate[Any, _P], _B]:
+    """Return a coroutine method as a plain method that returns the blocking face of the result."""
+    begin = _driven(method)
+
+    def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _B:
+        return face(begin(self, *arguments, **keywords))
+
+    return _as_declared(call, method, signature(method).replace(return_annotation=face.__name__))
+
+
+def _as_declared(call: _F, method: Callable[..., Any], shown: Signature | None = None) -> _F:
+    """Give a plain method the name, the docstring and the signature of the coroutine method."""
+    call.__name__, call.__qualname__, call.__doc__ = method.__name__, method.__qualname__, method.__doc__
+    call.__dict__["__signature__"] = shown or signature(method)
     return call
 
 
@@ -143,21 +163,10 @@ class SyncSession(_Face):
     fire = _driven(Session.fire)
     handoff = _driven(Session.handoff)
 
-    def begin_tool(self, *arguments: Any, **options: Any) -> BlockingTool:
-        """Begin a tool call that the host runs itself; takes what ``Session.begin_tool`` takes."""
-        return BlockingTool(drive(self._inner.begin_tool(*arguments, **options)))
-
-    def begin_message(self, *arguments: Any, **options: Any) -> BlockingMessage:
-        """Begin a model call that the host makes itself; takes what ``Session.begin_message`` takes."""
-        return BlockingMessage(drive(self._inner.begin_message(*arguments, **options)))
-
-    def begin_agent(self, *arguments: Any, **options: Any) -> BlockingAgent:
-        """Begin a subagent that the host runs itself; takes what ``Session.begin_agent`` takes."""
-        return BlockingAgent(drive(self._inner.begin_agent(*arguments, **options)))
-
-    def resume(self, *arguments: Any, **options: Any) -> BlockingTool:
-        """Go on with a call that was written down; takes what ``Session.resume`` takes."""
-        return BlockingTool(drive(self._inner.resume(*arguments, **options)))
+    begin_tool = _driven_to(BlockingTool, Session.begin_tool)
+    begin_message = _driven_to(BlockingMessage, Session.begin_message)
+    begin_agent = _driven_to(BlockingAgent, Session.begin_agent)
+    resume = _driven_to(BlockingTool, Session.resume)
 
     def run(
         self, flow: Callable[Concatenate[Session, _P], Coroutine[Any, Any, _R]], *arguments: _P.args, **more: _P.kwargs
