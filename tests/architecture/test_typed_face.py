@@ -27,6 +27,7 @@ RIGHT = [
     'Hooks.from_mapping({}, timeout_ceiling=3.0)',
     "hooks.session(approver=person)",
     "hooks.session_sync(approver=person)",
+    'hooks.session_sync().begin_tool("Bash", {}).done("x").content',
 ]  # fmt: skip
 
 WRONG = {
@@ -58,6 +59,9 @@ WRONG_IN_A_SESSION = {
     "hooks.session_sync(aprover=person)": '"aprover"',
     'hooks.session(approver="yes")': '"approver"',
     'hooks.session(default="yes")': '"default"',
+    'hooks.session_sync().begin_message("x", sytem="")': '"sytem"',
+    'hooks.session_sync().begin_tool("Bash", {}, kind=5)': '"kind"',
+    'hooks.session_sync().begin_agent("x", confg={})': '"confg"',
 }
 
 

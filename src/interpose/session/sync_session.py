@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
+from functools import wraps
+from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from ..runtime.coroutines import drive
@@ -34,9 +36,12 @@ class _Face:
         return self._inner
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+        if name.startswith("_") or not hasattr(self._inner, name):
+            raise AttributeError(f"{type(self).__name__} has no {name!r}", name=name, obj=self)
         return getattr(self._inner, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._inner)})
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._inner!r}>"
@@ -45,11 +50,24 @@ class _Face:
 def _driven(method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, _R]]) -> Callable[Concatenate[Any, _P], _R]:
     """Return a coroutine method as a plain method."""
 
+    @wraps(method)
     def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
         return drive(method(self._inner, *arguments, **keywords))
 
-    call.__name__ = method.__name__
-    call.__doc__ = method.__doc__
+    return call
+
+
+def _begun(
+    method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, Any]], face: Callable[[Any], _R]
+) -> Callable[Concatenate[Any, _P], _R]:
+    """Return a coroutine method as a plain method that returns the blocking face of what it begins."""
+
+    @wraps(method)
+    def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        return face(drive(method(self._inner, *arguments, **keywords)))
+
+    call.__annotations__ = {**method.__annotations__, "return": getattr(face, "__name__", "")}
+    vars(call)["__signature__"] = signature(method).replace(return_annotation=getattr(face, "__name__", ""))
     return call
 
 
@@ -143,21 +161,10 @@ class SyncSession(_Face):
     fire = _driven(Session.fire)
     handoff = _driven(Session.handoff)
 
-    def begin_tool(self, *arguments: Any, **options: Any) -> BlockingTool:
-        """Begin a tool call that the host runs itself; takes what ``Session.begin_tool`` takes."""
-        return BlockingTool(drive(self._inner.begin_tool(*arguments, **options)))
-
-    def begin_message(self, *arguments: Any, **options: Any) -> BlockingMessage:
-        """Begin a model call that the host makes itself; takes what ``Session.begin_message`` takes."""
-        return BlockingMessage(drive(self._inner.begin_message(*arguments, **options)))
-
-    def begin_agent(self, *arguments: Any, **options: Any) -> BlockingAgent:
-        """Begin a subagent that the host runs itself; takes what ``Session.begin_agent`` takes."""
-        return BlockingAgent(drive(self._inner.begin_agent(*arguments, **options)))
-
-    def resume(self, *arguments: Any, **options: Any) -> BlockingTool:
-        """Go on with a call that was written down; takes what ``Session.resume`` takes."""
-        return BlockingTool(drive(self._inner.resume(*arguments, **options)))
+    begin_tool = _begun(Session.begin_tool, BlockingTool)
+    begin_message = _begun(Session.begin_message, BlockingMessage)
+    begin_agent = _begun(Session.begin_agent, BlockingAgent)
+    resume = _begun(Session.resume, BlockingTool)
 
     def run(
         self, flow: Callable[Concatenate[Session, _P], Coroutine[Any, Any, _R]], *arguments: _P.args, **more: _P.kwargs
