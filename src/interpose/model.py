@@ -397,11 +397,12 @@ class Outcome:
             return copied_if_possible(fields[field])
         if name in row.optional:
             return None
-        raise AttributeError(f"the outcome of {row.name} has no {name!r}")
+        raise AttributeError(f"the outcome of {row.name} has no {name!r}", name=name, obj=self)
 
     def __repr__(self) -> str:
         because = f", reason={self.reason!r}" if self.reason else ""
-        return f"<Outcome of {self.event}: {self.decision}{because}, {len(self.results)} hooks>"
+        ran = len(self.results)
+        return f"<Outcome of {self.event}: {self.decision}{because}, {ran} hook{'' if ran == 1 else 's'}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outcome):
