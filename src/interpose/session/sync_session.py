@@ -60,7 +60,7 @@ def _driven(method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, _R]]) -> C
 def _begun(
     method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, Any]], face: Callable[[Any], _R]
 ) -> Callable[Concatenate[Any, _P], _R]:
-    """Return a coroutine method as a plain method that returns the blocking face of what it begins."""
+    """Return a coroutine method as a plain method that returns what it begins with blocking methods."""
 
     @wraps(method)
     def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
@@ -124,7 +124,7 @@ class _BlockingView(Session):
 class SyncSession(_Face):
     """A session whose methods block: made by ``hooks.session_sync()``, used with ``with``. Threads may share it.
 
-    ``session.blocking`` is one too: another face of the session that it is read from.
+    ``session.blocking`` is one too; it shares all state with the session that it is read from.
     """
 
     _inner: Session
@@ -140,7 +140,7 @@ class SyncSession(_Face):
 
     @classmethod
     def of(cls, session: Session) -> SyncSession:
-        """Return the blocking face of a session."""
+        """Return a session with blocking methods that shares all state with the given one."""
         return cls._around(_BlockingView.of(session))
 
     start = _driven(Session.start)
