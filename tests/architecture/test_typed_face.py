@@ -191,3 +191,22 @@ def test_a_misspelt_option_of_a_session_is_named_with_the_one_that_was_meant() -
     for make in (hooks.session, hooks.session_sync):
         with pytest.raises(InterposeError, match=r"aprover: no such option \(did you mean approver\?\)"):
             make(aprover=lambda question: True)  # type: ignore[call-arg]
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (
+            lambda: Hooks(timeout=5),  # type: ignore[call-arg]
+            "timeout: no such setting (default_timeout is for each hook, total_timeout for a whole firing)",
+        ),
+        (lambda: Hooks().session(permission_mode="plan"), "permission_mode: no such option (did you mean mode?)"),  # type: ignore[call-arg]
+        (lambda: Hooks().session(permissions={}), "permissions: no such option (did you mean rules?)"),  # type: ignore[call-arg]
+    ],
+    ids=["timeout", "permission_mode", "permissions"],
+)
+def test_a_name_that_is_used_elsewhere_leads_to_the_option_of_this_place(make: Any, told: str) -> None:
+    with pytest.raises(InterposeError) as raised:
+        make()
+
+    assert str(raised.value) == told

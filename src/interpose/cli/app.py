@@ -230,11 +230,25 @@ def _report_usage(error: Any, called: str) -> int:
     for theirs, ours in _WORDS.items():
         what = re.sub(theirs, ours, what)
     path = getattr(getattr(error, "ctx", None), "command_path", "") or f"interpose {called}".strip()
-    hint = nearest(str(getattr(error, "option_name", "")), getattr(error, "possibilities", None) or ())
-    if not hint:
-        hint = f"did you mean {_bare(guess)}" if guess else f"`{path} --help`"
+    option = str(getattr(error, "option_name", ""))
+    if option.startswith("--"):  # two dashes would make any two options alike
+        known = _long_options(getattr(error, "ctx", None))
+        hint = nearest(option[2:], known).replace("did you mean ", "did you mean --")
+    else:
+        hint = f"did you mean {_bare(guess)}" if guess else ""
+    hint = hint or f"`{path} --help`"
     print_problem(Problem(what[:1].lower() + what[1:], hint=hint), path.partition(" ")[2])
     return 1
+
+
+def _long_options(context: Any) -> list[str]:
+    """Return the options of a command that begin with two dashes, without these."""
+    spelt = (
+        [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)]
+        if context is not None
+        else []
+    )
+    return [name[2:] for name in ("--help", *spelt) if name.startswith("--")]
 
 
 def _bare(guess: str) -> str:
