@@ -1,6 +1,6 @@
-"""Merge what the hooks said into what the host does. Pure; the strictest decision wins; every wish is accounted for.
+"""Merge what the hooks answered into what the host does. The strictest decision wins, and no effect is lost. Pure.
 
-``weigh`` says what one reply does at one row; ``merge`` makes one effect of all of them. A wish that the row does
+``weigh`` says what one reply does at one row; ``merge`` makes one effect of all of them. An effect that the row does
 not grant is kept in ``ignored``.
 """
 
@@ -173,7 +173,7 @@ def merge(
     row: EventSpec, runs: Sequence[HookRun], *, extra: Mapping[str, Any], late: Iterable[HookRun] = (),
     as_if_enforced: bool = False,
 ) -> HookEffect:  # fmt: skip
-    """Make one effect of all runs, in their order. ``late`` are runs of background hooks of earlier firings."""
+    """Merge all runs into one effect, in their order. ``late`` are runs of background hooks of earlier firings."""
     said, said_by = HookEffect(), dict[str, str]()  # what all of them said, and by whom
     ignored = [Ignored(run.hook.label, wish) for run in runs if run.effect for wish in run.effect.ignored]
     counted = [(run.hook.label, run.effect) for run in runs if run.effect and (run.enforced or as_if_enforced)]

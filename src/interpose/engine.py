@@ -1,8 +1,8 @@
-"""Fire: the one screen in which the whole flow can be read. Every firing with hooks passes through ``Engine.fire``.
+"""How an event is fired: the whole flow, on one screen. Every firing with hooks passes through ``Engine.fire``.
 
 A route is found once per event, subject and scope. A run goes through its steps, from place to place, until none is
-left; guards look again at an input that changed after their turn; what was said is merged into one outcome; the
-recorder gets the outcome before the host does.
+left; guards look again at an input that changed after their turn; what the hooks answered is merged into one outcome;
+the recorder gets the outcome before the host does.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .runtime.faults import log, type_name
 __all__ = ["DEEPEST", "Engine", "Recorder"]
 
 DEEPEST = 8
-"""How deep firings may be nested; one more is a deny."""
+"""How deep firings may be nested; a deeper one is denied."""
 
 _MOST_ROUTES = 4096
 
@@ -49,7 +49,7 @@ class Recorder(Protocol):
 
 
 class Engine:
-    """Fires events: finds the route, runs its steps, merges what was said."""
+    """Fires events: finds the route, runs its steps, merges what the hooks answered."""
 
     def __init__(self, settings: Settings, table: Table = TABLE, session_id: str | None = None) -> None:
         self.settings = settings
@@ -170,7 +170,7 @@ class Engine:
 
     @property
     def observed(self) -> bool:
-        """Whether a firing without hooks has to be made known, or its outcome says something all the same."""
+        """Whether a firing without hooks is observed or recorded, or its outcome has facts about the engine."""
         return bool(self.recorder or self.listeners or self.off or self.notes or self.late)
 
     def route(self, event: str, fields: dict[str, Any]) -> Route:

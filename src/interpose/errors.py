@@ -1,7 +1,7 @@
-"""What Interpose raises. A hook's fault is never raised: it is in the outcome.
+"""What Interpose raises. A failure of a hook is never raised: it is in the outcome.
 
     InterposeError
-    ├── UsageError            the host called us wrongly
+    ├── UsageError            a mistake of the host
     │   ├── UnknownEvent      no row of the table has that name
     │   ├── UnknownHook       no hook of that name that the caller may touch
     │   ├── BadEvent          a field of the event cannot be used as it is
@@ -36,7 +36,7 @@ class Problem(Record, kw_only=False):
 
 
 class InterposeError(Exception):
-    """The root of everything raised here."""
+    """The base class of every exception that Interpose raises on purpose."""
 
     code = "interpose"
 
@@ -49,7 +49,7 @@ class InterposeError(Exception):
 
 
 class UsageError(InterposeError, code="usage"):
-    """The host's mistake."""
+    """A mistake of the host."""
 
 
 class UnknownEvent(UsageError, LookupError, code="unknown_event"):
@@ -57,7 +57,7 @@ class UnknownEvent(UsageError, LookupError, code="unknown_event"):
 
 
 class UnknownHook(UsageError, LookupError, code="unknown_hook"):
-    """A name that none of the hooks has that the caller may change."""
+    """No hook that the caller may change has this name."""
 
 
 class BadEvent(UsageError, TypeError, code="bad_event"):

@@ -1,4 +1,4 @@
-"""Hooks, the public face: register hooks, fire events, observe. It has an engine, and no rules of its own."""
+"""The class ``Hooks``: register hooks, fire events, observe. Its engine decides; it has no rules of its own."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Hooks:
-    """The hooks of one host: register them, fire events through them.
+    """The hooks of one host: register hooks, and fire events through them.
 
     Firing is safe from many tasks and threads at once; registering too, and takes effect at the next firing.
     """
@@ -76,12 +76,12 @@ class Hooks:
 
     @property
     def permissions(self) -> dict[str, str]:
-        """What the configuration allows, denies and has asked about: for sessions, and for ``/perms check``."""
+        """What the configuration allows, denies and asks about: for sessions, and for ``/perms check``."""
         return self._armed.permissions
 
     @property
     def audit(self) -> AuditStore | None:
-        """Where firings are recorded, if a configuration says so."""
+        """The store in which firings are recorded, if a configuration names one."""
         return self._armed.store
 
     @property
@@ -99,7 +99,7 @@ class Hooks:
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What a configuration says that will have no effect, or another than it seems."""
+        """What a configuration says that has no effect, or another effect than it seems to have."""
         return self._armed.warnings
 
     # From configurations.
@@ -109,7 +109,7 @@ class Hooks:
         cls, mapping: Mapping[str, Any], *, events: Table = TABLE, session_id: str | None = None,
         **settings: Unpack[SettingOptions],
     ) -> Hooks:  # fmt: skip
-        """Return hooks from a configuration as it stands in a file."""
+        """Return the hooks of a configuration that is a mapping, with the keys that a file has."""
         found = read_mapping(events, mapping)
         hooks = cls(events=events, session_id=session_id, **{**found.settings, **settings})
         hooks._armed.take_mapping(found)
@@ -144,16 +144,16 @@ class Hooks:
         return hooks
 
     def reload(self) -> bool:
-        """Read the files again and take them over whole; if that cannot be, keep what is armed and say so.
+        """Read the files again and arm all of them; if that fails, keep what is armed and return False.
 
-        Every outcome says so too, in ``extra["reload"]``, until a reload succeeds.
+        Until a reload succeeds, ``extra["reload"]`` of every outcome says why.
         """
         return self._armed.reload()
 
     # Firing.
 
     def fire(self, event: str, /, **fields: Any) -> Coroutine[Any, Any, Outcome]:
-        """Run the hooks that an event calls for and say what the host must do. Await it."""
+        """Run the hooks that match an event, and return what the host must do. Await it."""
         try:
             subject, template, routes = self.engine.quick[event]
             route = routes[fields[subject]]
@@ -162,12 +162,12 @@ class Hooks:
         return fire_without_hooks(template, fields) if route is None else self.engine.fire(route, fields, None)
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
-        """Fire from code without an event loop. Inside a running loop it works, and stalls that loop meanwhile."""
+        """Fire from code without an event loop. Inside a running loop it works, and blocks that loop meanwhile."""
         engine = self.engine
         return drive(engine.fire(engine.route(event, fields), fields, blocking_executor))
 
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
-        """Say whether any hook would be looked at for this event and subject."""
+        """Say whether any hook may run for this event and subject."""
         try:
             return self.engine.quick[event][2][subject] is not None  # for every agent: no scope has hooks of its own
         except KeyError:
@@ -180,7 +180,7 @@ class Hooks:
         """Add a hook and return it. A hook of the same name, layer, scope and event is replaced.
 
         The handler is a callable, or the name of one (``module.function``). With ``type="command"`` it is a program
-        and its arguments; ``command=``, ``url=`` and ``tool=`` stand in its place. ``HookOptions`` says what they mean.
+        and its arguments; ``command=``, ``url=`` and ``tool=`` take its place. ``HookOptions`` says what they mean.
         """
         hook = declare(self.engine.table, event, handler, types=tuple(self.engine.handlers), **options)
         warn_of_doubt(hook)
@@ -232,8 +232,8 @@ class Hooks:
     ) -> list[Hook]:
         """Add hooks that hold for one agent: event to a list of callables, hook mappings or groups.
 
-        ``parent`` is the agent that spawned it: its locked hooks hold too. ``like`` is the agent that it is one of, as
-        a configuration names it: all hooks of that one hold too.
+        ``parent`` is the agent that spawned it: its locked hooks hold too. ``like`` is the kind of the agent,
+        by its name under ``agents:`` of a configuration: the hooks of that kind hold too.
         """
         found = read_scope(self.engine.table, scope, hooks, parent, like)
         return self.engine.registry.add(self._armed.with_models(found.hooks), found.scopes)
@@ -246,7 +246,7 @@ class Hooks:
     def scope(
         self, scope: str, hooks: Mapping[str, Any], parent: str | None = None, like: str | None = None
     ) -> Iterator[list[Hook]]:
-        """Hold hooks for one agent as long as the block runs; what others registered for it stays."""
+        """Add hooks for one agent until the block ends; hooks that other code has registered for it stay."""
         known = scope in self.engine.registry.snapshot.scopes
         added = self.register_scoped(scope, hooks, parent, like)
         try:
@@ -258,7 +258,7 @@ class Hooks:
                 self.unregister_scoped(scope)
 
     def declare_tools(self, tools: Mapping[str, Any]) -> None:
-        """Say by which names rules know the host's tools, as ``tools:`` does; what a configuration says wins."""
+        """Give the host's tools the names that rules know, as ``tools:`` does; a configuration takes precedence."""
         from .config.tools import read_given_tools
 
         self._armed.declare_tools(read_given_tools(tools))
@@ -299,7 +299,7 @@ class Hooks:
         return Sessions(self.session, keep=keep, idle=idle, options=dict(options))
 
     def rules(self, more: Mapping[str, str] | None = None, harmless: Iterable[str] = ()) -> ConfiguredRules:
-        """Return the permission rules of the configuration for a session, which follow a reload, with ``more`` rules.
+        """Return permission rules for a session: those of the configuration, also after a reload, and ``more`` rules.
 
         ``harmless`` are rules for calls that are not asked about, unless a hook or another rule asks.
         """
@@ -311,10 +311,10 @@ class Hooks:
             given["approver"] = self.questions
         return given
 
-    # Being told.
+    # Observing and recording.
 
     def observe(self, observer: Observer) -> Subscription:
-        """Tell a callable of every hook that starts, reports progress and answers."""
+        """Call a function with a message for every hook that starts, reports progress or answers."""
         if self._observers is None:
             from .telemetry.lifecycle import Observers
 
@@ -325,7 +325,7 @@ class Hooks:
         """Give every outcome to one recorder before the host gets it; what it returns is waited for.
 
         Unlike an observer it may make a firing wait. If it raises, the outcome says so; with a true attribute
-        ``required`` it denies. An ``AuditStore`` is one; that of a configuration (``audit:``) gives way to another.
+        ``required`` it denies. An ``AuditStore`` is one; this recorder replaces that of a configuration (``audit:``).
         """
         if recorder is not None and not callable(recorder):
             raise UsageError(f"a recorder is called with every outcome, and {recorder!r} cannot be called")

@@ -1,4 +1,4 @@
-"""The nouns: Hook, Binding, Result, Outcome, Decision. They are frozen, and decide nothing.
+"""The data types: Hook, Binding, Result, Outcome, Decision. They are frozen, and decide nothing.
 
 An outcome is made on every firing. So it holds references to what the firing wrote down, and makes results, lists and
 copies when they are read.
@@ -38,7 +38,7 @@ def strictest(decisions: Iterable[str]) -> Decision:
 
 
 class Health:
-    """What one hook's runs so far mean for its next: the only thing about a hook that changes."""
+    """How the past runs of one hook affect its next run: the only thing about a hook that changes."""
 
     def __init__(self) -> None:
         self.failures = 0
@@ -151,7 +151,7 @@ class Injection(_Shown, kw_only=False):
 
 
 class Ignored(_Shown, kw_only=False):
-    """A wish of a hook that had no effect."""
+    """An effect that a hook requested and that was not applied."""
 
     hook: str
     wish: str
@@ -185,7 +185,7 @@ class Result(Record, kw_only=False):
 
 
 class HookEffect(Record, frozen=False):
-    """What was said: by one reply, at its row; or by all of a firing, merged. The default says nothing."""
+    """The effect of one reply at its row, or of all replies of a firing, merged. The default has no effect."""
 
     decision: Decision = "none"
     reason: str = ""
@@ -345,8 +345,8 @@ class Outcome:
     continue_ = VerdictPart[bool]("False if the agent's turn ends, with ``stop_reason``.")
     stop_reason = VerdictPart[str]("Why the turn ends.")
     interrupt = VerdictPart[bool]("True if a denied permission request also interrupts the agent.")
-    ignored = VerdictPart[list[Ignored]]("Wishes that had no effect.")
-    extra = VerdictPart[dict[str, Any]]("What hooks said that the engine does not know, and what the host should know.")
+    ignored = VerdictPart[list[Ignored]]("Effects that hooks requested and that were not applied.")
+    extra = VerdictPart[dict[str, Any]]("Other keys of hooks' answers, and facts about the engine.")
 
     @property
     def event(self) -> str:
@@ -377,7 +377,7 @@ class Outcome:
 
     @property
     def results(self) -> tuple[Result, ...]:
-        """Every hook's fate, in the order they ran."""
+        """What became of each hook, in the order in which they ran."""
         source, entries, _ = self._said
         return source.results(entries)
 
@@ -397,11 +397,12 @@ class Outcome:
             return copied_if_possible(fields[field])
         if name in row.optional:
             return None
-        raise AttributeError(f"the outcome of {row.name} has no {name!r}")
+        raise AttributeError(f"the outcome of {row.name} has no {name!r}", name=name, obj=self)
 
     def __repr__(self) -> str:
         because = f", reason={self.reason!r}" if self.reason else ""
-        return f"<Outcome of {self.event}: {self.decision}{because}, {len(self.results)} hooks>"
+        ran = len(self.results)
+        return f"<Outcome of {self.event}: {self.decision}{because}, {ran} hook{'' if ran == 1 else 's'}>"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Outcome):

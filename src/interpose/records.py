@@ -1,4 +1,4 @@
-"""Nouns with named parts, frozen: what dataclasses would make, whose import takes longer than all of this package.
+"""Frozen records with named parts, like dataclasses, whose import takes longer than that of this whole package.
 
     class Point(Record, kw_only=False):
         x: int

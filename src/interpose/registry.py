@@ -27,7 +27,7 @@ class Scope(Record, kw_only=False):
 
     parent: str | None = None
     overrides: Mapping[str, str] = made_by(factory=dict)  # events whose shared hooks it drops, and which layer says so
-    like: str | None = None  # the agent that it is one of: what holds for that one holds for it too
+    like: str | None = None  # the kind of the agent, a name under agents: the hooks of that kind hold for it too
 
 
 _NO_SCOPE = Scope()
@@ -60,7 +60,7 @@ class RegistrySnapshot:
         return list(filter(holds, hooks))
 
     def _ancestors(self, scope: str) -> set[str | None]:
-        """Return the agents above a scope, and those that they are one of."""
+        """Return the agents above a scope, and their kinds."""
         found: set[str | None] = set()
         current = self.scopes.get(scope)
         while current is not None and current.parent is not None and current.parent not in found:

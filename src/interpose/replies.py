@@ -101,7 +101,7 @@ def describe(error: BaseException) -> Failure:
 
 
 class Ended(Record):
-    """How a command ended and what it wrote, or a server answered: read where a callable would return a value."""
+    """How a command ended and what it wrote, or what a server answered: a dialect reads it as the hook's answer."""
 
     status: int = 0  # a negative one is the number of the signal that ended it
     stdout: bytes = b""

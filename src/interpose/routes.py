@@ -144,7 +144,7 @@ def _cannot_be_called(event: object) -> None:
 
 
 class Route:
-    """The way of one event and subject through its hooks."""
+    """The hooks that one event and subject passes through, as steps in order."""
 
     __slots__ = ("inputs", "round", "row", "steps", "sure", "template", "total")
 

@@ -242,7 +242,7 @@ class Run(Firing):
         return event
 
     def _shared_event(self, step: Step) -> Event:
-        """Return the event that all handlers of the firing share which only read it: it is encoded once."""
+        """Return the event for handlers that only read it: those of a firing share it, so it is encoded once."""
         if self._shared is None or self._shared[0] is not self.fields:
             self._shared = (self.fields, self._event(step))
         return self._shared[1]
@@ -252,7 +252,7 @@ class Run(Firing):
             listener.hook_writes(step, stream, text)
 
     def _hand_over(self, value: Any, step: Step) -> None:
-        """Keep what a hook that looked synchronous returned for a place with an event loop, which can await it."""
+        """Keep the awaitable of a hook that looked synchronous: a place with an event loop can await it."""
         self._pending, self._careful = value, True
         self._allowance = max(0.001, self.deadline() - self.now)
         if getattr(step.call, "awaits", False):
@@ -297,7 +297,7 @@ class Run(Firing):
     def fail(self, failure: Failure, ended: Ended | None = None, *, begun: bool = False) -> None:
         """Do what the failure of the current hook means: deny, or go on to the next.
 
-        One that is not the hook's own does not count: what a model writes must not switch a hook off.
+        A failure that is not the hook's own does not count: what a model writes must not switch a hook off.
         """
         if self._is_done():
             return
@@ -329,21 +329,21 @@ class Run(Firing):
         self.fail(Failure("timeout", ""), begun=True)
 
     def _with_limit(self, failure: Failure) -> Failure:
-        """Say how long the current hook had: a handler only knows when it must end."""
+        """Add to a failure how long the current hook had: a handler only knows when it must end."""
         if failure.code != "timeout":
             return failure
         limit = f"no answer within {self.deadline() - self.step().ending - self._step_began:.3g} s"
         return replace(failure, text=f"{limit}; {failure.text}" if failure.text else limit)
 
     def _break_off(self, step: Step) -> None:
-        """Do at once what this hook's failures have meant so far: deny, or go on without it."""
+        """Do at once what this hook's earlier failures did: deny, or go on without it."""
         failure = Failure("breaker_open", f"failed {step.health.failures} times in a row; not waited for")
         denies = step.health.denied_last or step.policy == "abort"
         effect = on_failure(self.route.row, step.hook, failure, "abort") if denies else None
         self._write(step, "failed" if effect else "skipped", effect=effect, error=failure.error)
 
     def refuse(self, failure: Failure) -> None:
-        """Run nothing, through no fault of the hooks: a deny where the event can be denied."""
+        """Run no hook, for a reason outside of the hooks; deny if the event can be denied."""
         while not (self.over or self._is_done()):
             effect = on_failure(self.route.row, self.step().hook, failure, "abort")
             self._write(self.step(), "failed", effect=effect, error=failure.error)
@@ -476,7 +476,7 @@ class Run(Firing):
         return [run for _, run in self.fates(self.ran) if isinstance(run, HookRun)]
 
     def outcome(self, extra: Mapping[str, Any], late: Sequence[HookRun] = ()) -> Outcome:
-        """Merge what was said. ``late`` are runs of background hooks of earlier firings."""
+        """Merge what the hooks answered. ``late`` are runs of background hooks of earlier firings."""
         spoken = self.spoken()
         if self.given is not None:
             _void_grants(spoken)

@@ -205,5 +205,24 @@ def test_methods_that_block_show_the_parameters_of_those_that_are_awaited(name: 
     assert blocking.parameters == awaited.parameters
 
 
-def test_a_method_that_blocks_shows_the_blocking_face_that_it_returns() -> None:
+def test_a_method_that_blocks_shows_the_blocking_class_that_it_returns() -> None:
     assert inspect.signature(SyncSession.begin_tool).return_annotation == "BlockingTool"
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (
+            lambda: Hooks(timeout=5),  # type: ignore[call-arg]
+            "timeout: no such setting (default_timeout is for each hook, total_timeout for a whole firing)",
+        ),
+        (lambda: Hooks().session(permission_mode="plan"), "permission_mode: no such option (did you mean mode?)"),  # type: ignore[call-arg]
+        (lambda: Hooks().session(permissions={}), "permissions: no such option (did you mean rules?)"),  # type: ignore[call-arg]
+    ],
+    ids=["timeout", "permission_mode", "permissions"],
+)
+def test_a_name_that_is_used_elsewhere_leads_to_the_option_of_this_place(make: Any, told: str) -> None:
+    with pytest.raises(InterposeError) as raised:
+        make()
+
+    assert str(raised.value) == told

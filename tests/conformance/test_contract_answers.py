@@ -151,7 +151,7 @@ def test_a_misspelt_key_is_named_with_what_was_meant(say: Say, tmp_path: Path) -
 
     [result] = outcome.results
     assert (result.status, result.error and result.error.code) == ("failed", "bad_decision")
-    assert outcome.reason == "hook failed: decison: did you mean decision?"
+    assert outcome.reason == "hook failed: decison: there is no such key; did you mean decision?"
 
 
 def test_a_misspelt_key_denies_whatever_it_says(tmp_path: Path) -> None:

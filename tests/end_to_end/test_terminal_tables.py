@@ -80,3 +80,51 @@ def test_what_an_event_offers_is_folded_between_words(tmp_path: Path) -> None:
         "modify tool_input; the matcher is compared",
         "with tool_name",
     ]
+
+
+def helped(tmp_path: Path, *words: str) -> list[str]:
+    around = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8", "TERM": "xterm", "COLUMNS": "80"}
+    with Terminal(*words, "--help", environment=around) as terminal:
+        assert terminal.wait() == 0
+    return [line.strip() for line in terminal.seen.splitlines()]
+
+
+def test_the_help_fits_into_80_columns(tmp_path: Path) -> None:
+    lines = helped(tmp_path)
+
+    assert max(map(len, lines)) <= 80
+    assert lines[:2] == [
+        "Interpose is a hook engine for AI agents: the agent fires an event, your hooks",
+        "answer, and one outcome says what the agent may do.",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "paragraph"),
+    [
+        (("trust",), [
+            "A file that Interpose finds (such as `.interpose/hooks.yaml`) is armed only",
+            "after you trust it. Its content and that of the files that it runs are copied,",
+            "and hooks run from the copy; what changes afterwards has no effect until you",
+            "trust it again. The copy and your answer are stored outside the project.",
+        ]),
+        (("log", "verify"), [
+            "The key and the anchor are those that the configuration names for this store;",
+            "--key and --anchor name others.",
+        ]),
+        (("fleet", "push"), [
+            "Nothing is pushed if the configuration has mistakes, if a guard uses files",
+            "outside of the directory, or if a case fails. Files of cases are named",
+            "*cases*.yaml. Nodes that are connected run it within seconds, others when they",
+            "connect again.",
+        ]),
+    ],
+)  # fmt: skip
+def test_a_paragraph_of_a_help_fills_the_lines_of_the_terminal(
+    command: tuple[str, ...], paragraph: list[str], tmp_path: Path
+) -> None:
+    lines = helped(tmp_path, *command)
+
+    assert paragraph[0] in lines
+    begin = lines.index(paragraph[0])
+    assert lines[begin : begin + len(paragraph)] == paragraph

@@ -58,7 +58,7 @@ def test_hooks_run_once_only_after_a_yes(project: Path) -> None:
 
     status, seen = at_a_terminal(project, "n", "doctor")
     assert status == 0
-    assert "Run 1 hook, with events that stand for nothing real? [y/N]" in seen
+    assert "Run 1 hook with made-up events? [y/N]" in seen
     assert not (project / "ran").exists()
 
     at_a_terminal(project, "y", "doctor")

@@ -158,7 +158,10 @@ def test_an_agent_cannot_trust_a_file_with(attack: str, project: Path) -> None:
     )
 
     assert until_there(project / "done") == "1\n"
-    assert "interpose trust: trusting a file takes a person: " in (project / "said").read_text()
+    assert (
+        "interpose trust: trusting a file takes a person, and no person has started this command: "
+        in (project / "said").read_text()
+    )
     assert trusted(project) == []
 
 
@@ -224,7 +227,7 @@ def test_what_runs_below_a_host_of_hooks_is_no_person_and_its_shell_still_is(pro
     with window as terminal:
         terminal.until("$ ")
         terminal.type(f"{sys.executable} caller.py {trust}; echo status=$?\n")
-        terminal.until("takes a person: it runs below an agent: ")
+        terminal.until("takes a person, and no person has started this command: it runs below an agent: ")
         terminal.until("has called hooks")
         terminal.until("status=1")
         assert trusted(project) == []
@@ -283,7 +286,10 @@ def test_a_call_is_denied_where_no_person_can_answer(project: Path) -> None:
         terminal.type("y\ny\n")
         assert terminal.wait() == 0
 
-    assert "calls that need a yes are denied, since a yes takes a person: its terminal is that of" in terminal.seen
+    assert (
+        "calls that need a yes are denied, since a yes takes a person, and no person has started this command: its terminal is that of"
+        in terminal.seen
+    )
     assert not (project / "made").exists()
 
 
@@ -301,7 +307,7 @@ def test_other_acts_take_a_person_too(project: Path, words: tuple[str, ...], act
                           stdin=subprocess.DEVNULL, check=False, timeout=PATIENCE)  # fmt: skip
 
     assert done.returncode == 1
-    assert f"{act} takes a person: " in done.stderr
+    assert f"{act} takes a person, and no person has started this command: " in done.stderr
     assert not (project.parent / ".local" / "state" / "interpose" / "switches.json").exists()
 
 

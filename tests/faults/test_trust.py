@@ -26,7 +26,7 @@ def test_a_found_file_arms_nothing_until_it_is_trusted(project: Project) -> None
     assert [origin.trusted for origin in hooks.origins] == [False]
     (warning,) = hooks.warnings
     assert str(warning) == (
-        f"{project.file}: found, but not trusted: none of its hooks is armed; it is not trusted as it is now "
+        f"{project.file}: found, but not trusted, so none of its hooks is armed "
         f"(look at it, then: interpose trust {project.file})"
     )
     assert hooks.fire_sync("PreToolUse", tool_name="Bash").allowed

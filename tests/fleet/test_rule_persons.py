@@ -28,7 +28,7 @@ def test_a_command_below_an_agent_changes_nothing(
     monkeypatch.setattr("interpose.person.processes.read_processes", below_an_agent)
 
     assert main(["fleet", *COMMANDS[act]]) == 1
-    assert f"{act} is not for agents: it runs below claude" in capsys.readouterr().err
+    assert f"{act} is not for agents, and this command runs below one: claude" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
 
 

@@ -56,9 +56,12 @@ def test_an_agent_cannot_attach_and_cannot_detach(
     capsys.readouterr()
     monkeypatch.setattr("interpose.person.processes.read_processes", below_an_agent)
     assert main(["detach", "claude", "--yes"]) == 1
-    assert "taking an agent off takes a person: it runs below an agent: claude" in capsys.readouterr().err
+    assert (
+        "taking an agent off takes a person, and no person has started this command: it runs below an agent: claude"
+        in capsys.readouterr().err
+    )
     assert main(["attach", "codex", "--yes"]) == 1
-    assert "attaching an agent is not for agents: it runs below claude" in capsys.readouterr().err
+    assert "attaching an agent is not for agents, and this command runs below one: claude" in capsys.readouterr().err
     assert (project / ".claude/settings.local.json").read_bytes() == before
     assert not (project / ".codex").exists()
     assert main(["attach", "--verify"]) == 1  # looking is for everyone: here nothing is trusted
@@ -72,7 +75,7 @@ def test_the_build_of_an_image_can_attach_and_cannot_detach(
     main(["attach", "claude", "--yes"])
     assert len(attachments()) == 1
     assert main(["detach", "claude", "--yes"]) == 1
-    assert "takes a person: it has no terminal" in capsys.readouterr().err
+    assert "takes a person, and no person has started this command: it has no terminal" in capsys.readouterr().err
     assert len(attachments()) == 1
 
 

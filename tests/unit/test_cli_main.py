@@ -346,3 +346,19 @@ def test_a_terminal_that_lacks_a_letter_still_tells_yes_from_no(config, tmp_path
     )  # fmt: skip
 
     assert "   + enabled  switched on\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (["log", "--limt", "3"], "did you mean --limit?"),
+        (["log", "verify", "--ky", "x"], "did you mean --key?"),
+        (["list", "--hlep"], "did you mean --help?"),
+        (["log", "--last"], "`interpose log --help`"),  # --store is no more alike than its two dashes
+        (["list", "-q"], "`interpose list --help`"),
+    ],
+)
+def test_an_option_that_there_is_not_gets_a_hint_if_one_is_spelt_alike(words, hint, capsys):
+    assert main(words) == 1
+
+    assert capsys.readouterr().err.endswith(f" ({hint})\n")

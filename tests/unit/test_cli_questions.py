@@ -35,7 +35,7 @@ def test_an_agent_cannot_answer_its_own_question(
         status, out, err = run(capsys, act, question.id, "--store", str(path))
 
         assert (status, out) == (1, "")
-        assert "takes a person: it runs below an agent: claude" in err
+        assert "takes a person, and no person has started this command: it runs below an agent: claude" in err
         assert stored(path)[0].state == "waiting"
         answer(store, question, approved=False)
         assert asking.approval.approved is False

@@ -181,7 +181,7 @@ def test_the_list_shows_it_to_people(capsys):
 
     heading, *lines = capsys.readouterr().out.splitlines()
     assert "LAST FIRED" in heading
-    assert [line.split()[2] for line in lines if "on, dead" in line and " never " in line] == ["unused", "more"]
+    assert [line.split()[2] for line in lines if "on, never ran" in line and " never " in line] == ["unused", "more"]
     assert [line.split()[2] for line in lines if "s ago" in line] == ["guard", "lint"]
 
 

@@ -99,3 +99,24 @@ def test_lists_of_an_outcome_belong_to_its_reader() -> None:
     outcome.context.append("mine")
 
     assert Hooks().fire_sync("PreToolUse").context == []
+
+
+def test_an_outcome_shows_how_many_hooks_it_has_results_of() -> None:
+    hooks = Hooks()
+    none = hooks.fire_sync("Stop")
+    hooks.register("Stop", lambda event: None)
+    one = hooks.fire_sync("Stop")
+    hooks.register("Stop", lambda event: None)
+
+    assert [repr(none), repr(one), repr(hooks.fire_sync("Stop"))] == [
+        "<Outcome of Stop: none, 0 hooks>", "<Outcome of Stop: none, 1 hook>", "<Outcome of Stop: none, 2 hooks>",
+    ]  # fmt: skip
+
+
+def test_python_can_suggest_the_attribute_of_an_outcome_that_was_meant() -> None:
+    outcome = Hooks().fire_sync("Stop")
+
+    with pytest.raises(AttributeError, match="the outcome of Stop has no 'alowed'") as raised:
+        outcome.alowed  # noqa: B018
+
+    assert (raised.value.name, raised.value.obj) == ("alowed", outcome)

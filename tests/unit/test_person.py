@@ -288,7 +288,7 @@ def test_the_error_says_what_is_needed_and_the_ways_out(monkeypatch: pytest.Monk
         require_person("trusting a file", or_else="send a letter")
 
     assert str(raised.value) == (
-        f"trusting a file takes a person: {why} "
+        f"trusting a file takes a person, and no person has started this command: {why} "
         "(run it in a terminal that you have opened yourself, outside of any agent, or send a letter)"
     )
 

@@ -418,7 +418,7 @@ def test_options_of_a_hook_can_be_spelt_as_in_python() -> None:
         ("frbs", {}, "there is no policy frbs (did you mean frobs?)"),
         ("frobs", {"knids": 1}, "knids is not a parameter of frobs (did you mean kinds?)"),
         ("frobs", {"frob": "no"}, "frob: 'no' is not a choice (choose deny, ask, allow)"),
-        ("frobs", {"timeout": -1}, "timeout: -1 is not a time in seconds (a number above 0; 0 means not set)"),
+        ("frobs", {"timeout": -1}, "timeout: -1 is not a time in seconds (a number without a unit, such as 5; 0 means not set)"),
         ("recommended", {"frob": "ask"}, "frob is not an option of a set (name the policy itself, beside the set, to give it parameters)"),
         (5, {}, "5 where the name of a policy is expected"),
     ],

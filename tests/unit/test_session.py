@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from tests.unit.session_hosts import LS, Collector, Model, Tool, both
 
-from interpose import Hooks, Session, UsageError
+from interpose import Hooks, Session, SyncSession, UsageError
 from interpose.errors import Problem
 from interpose.session import SessionOptions
 
@@ -385,3 +385,38 @@ def test_a_session_that_does_not_run_acts_as_nobody_else(over: bool) -> None:
 
     with pytest.raises(UsageError, match="this session"):
         session.act_as("scout")
+
+
+def test_a_session_shows_its_id_its_agent_and_whether_it_runs() -> None:
+    session = Hooks().session_sync(session_id="s1", agent_id="scout")
+
+    shown = [repr(session)]
+    session.start()
+    shown.append(repr(session))
+    session.end()
+    shown.append(repr(session.inner))
+
+    assert shown == [
+        "<SyncSession of <Session s1 of the agent 'scout': not begun>>",
+        "<SyncSession of <Session s1 of the agent 'scout': running>>",
+        "<Session s1 of the agent 'scout': over>",
+    ]
+
+
+def test_a_method_that_a_session_does_not_have_is_named_beside_the_class_that_the_host_knows() -> None:
+    session = Hooks().session_sync()
+
+    with pytest.raises(AttributeError) as raised:
+        session.prommpt("hello")
+
+    assert str(raised.value) == "SyncSession has no 'prommpt'"
+    assert (raised.value.name, raised.value.obj) == ("prommpt", session)  # Python suggests a name from these
+    assert {"prompt", "mode", "begin_tool"} <= set(dir(session))
+
+
+@pytest.mark.parametrize("name", ["prompt", "tool", "message", "begin_tool", "begin_message", "begin_agent", "resume"])
+def test_a_blocking_method_shows_the_parameters_of_the_coroutine(name: str) -> None:
+    blocking, coroutine = (inspect.signature(getattr(face, name)) for face in (SyncSession, Session))
+
+    assert blocking.parameters == coroutine.parameters
+    assert blocking.return_annotation == coroutine.return_annotation.replace("Begun", "Blocking")

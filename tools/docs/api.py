@@ -146,7 +146,7 @@ def _signature(name: str, value: Any) -> str:
     parts: list[str] = []
     kind = None
     for one in signature.parameters.values():
-        if kind is one.POSITIONAL_ONLY is not one.kind:
+        if kind is one.POSITIONAL_ONLY is not one.kind and parts:  # not after self alone, which is not shown
             parts.append("/")
         if one.kind is one.KEYWORD_ONLY and kind not in (one.KEYWORD_ONLY, one.VAR_POSITIONAL):
             parts.append("*")

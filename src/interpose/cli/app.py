@@ -20,6 +20,7 @@ from ..errors import InterposeError, Problem, nearest
 from . import options
 from .commands import COMMANDS, GROUPS, Subcommand, names
 from .render import is_coloured, paint, print_error, print_problem
+from .render.table import terminal_width, wrap_text
 
 __all__ = ["build", "fire_help", "general_help", "load", "run"]
 
@@ -86,9 +87,11 @@ def build(wanted: Iterable[str]) -> typer.Typer:
     for command in sorted(COMMANDS, key=lambda command: GROUPS.index(command.group)):
         function = load(command) if command.name in wanted else _stub
         # The first line of a command's help is its line in the table; its docstring says the rest.
-        text = f"{command.purpose}\n\n{_dedent(_docstring(function))}" if function is not _stub else command.purpose
+        text = f"{command.purpose}\n\n{_help_of(_docstring(function))}" if function is not _stub else command.purpose
         shown: dict[str, Any] = {"help": text, "short_help": command.purpose, "rich_help_panel": command.group}
         if isinstance(function, typer.Typer):  # it has commands of its own
+            for info in function.registered_commands:
+                info.help = info.help or _help_of(_docstring(info.callback or _stub))
             app.add_typer(function, name=command.name, **shown)
         else:
             app.command(command.name, **shown)(function)
@@ -105,27 +108,39 @@ def load(command: Subcommand) -> Callable[..., Any]:
 def general_help() -> str:
     """Return the help of ``interpose`` itself: the commands in groups, and an example."""
     lines = [
-        f"{paint('interpose', 'bold')} stands between an AI agent and its actions: the agent fires an event, your",
-        "hooks answer, and one outcome says what happens.",
+        *_fitted(
+            "Interpose is a hook engine for AI agents: the agent fires an event, your hooks answer, and one outcome "
+            "says what the agent may do."
+        ),
         "",
         "usage: interpose COMMAND [options]",
     ]
     width = max(map(len, names()))
     for group in GROUPS:
         lines += ["", paint(group, "bold")]
-        lines += [f"  {paint(command.name.ljust(width), 'cyan')}  {command.purpose}" for command in COMMANDS
-                  if command.group == group]  # fmt: skip
+        for command in COMMANDS:
+            if command.group == group:
+                first, *rest = _fitted(command.purpose, indent=width + 4)
+                lines += [f"  {paint(command.name.ljust(width), 'cyan')}  {first}"]
+                lines += [" " * (width + 4) + more for more in rest]
     lines += [
         "",
         paint("Example", "bold"),
-        "  interpose init      # writes a configuration, a guard and its test cases to .interpose",
-        "  interpose trust     # a file that was found is armed after you have reviewed it",
+        "  interpose init      # write a configuration, a guard and test cases",
+        "  interpose trust     # review the configuration; its hooks run only after that",
         '  interpose fire PreToolUse --tool Bash --tool-input \'{"command": "rm -rf /"}\'',
         "",
-        "`interpose COMMAND --help` shows the options of a command, `interpose --version` the version;",
-        "`interpose --install-completion` makes your shell complete commands and options.",
+        *_fitted(
+            "`interpose COMMAND --help` shows the options of a command, `interpose --version` the version; "
+            "`interpose --install-completion` makes your shell complete commands and options."
+        ),
     ]
     return "\n".join(lines)
+
+
+def _fitted(text: str, indent: int = 0) -> list[str]:
+    """Return the lines of a text behind an indentation, at most as wide as the terminal and 100 columns."""
+    return wrap_text(text, min(terminal_width() or 100, 100) - indent)
 
 
 Reply = Annotated[
@@ -200,10 +215,12 @@ def _docstring(function: Callable[..., Any]) -> str:
     return function.__doc__ or ""
 
 
-def _dedent(text: str) -> str:
+def _help_of(docstring: str) -> str:
+    """Return the help that a docstring gives; on a terminal a paragraph is one line, which is wrapped to its width."""
     from inspect import cleandoc
 
-    return cleandoc(text)
+    text = cleandoc(docstring)
+    return text if _plain() else re.sub(r"(?<=\S)\n(?!\s|- )", " ", text)
 
 
 def _report_usage(error: Any, called: str) -> int:
@@ -213,11 +230,25 @@ def _report_usage(error: Any, called: str) -> int:
     for theirs, ours in _WORDS.items():
         what = re.sub(theirs, ours, what)
     path = getattr(getattr(error, "ctx", None), "command_path", "") or f"interpose {called}".strip()
-    hint = nearest(str(getattr(error, "option_name", "")), getattr(error, "possibilities", None) or ())
-    if not hint:
-        hint = f"did you mean {_bare(guess)}" if guess else f"`{path} --help`"
+    option = str(getattr(error, "option_name", ""))
+    if option.startswith("--"):  # two dashes would make any two options alike
+        known = _long_options(getattr(error, "ctx", None))
+        hint = nearest(option[2:], known).replace("did you mean ", "did you mean --")
+    else:
+        hint = f"did you mean {_bare(guess)}" if guess else ""
+    hint = hint or f"`{path} --help`"
     print_problem(Problem(what[:1].lower() + what[1:], hint=hint), path.partition(" ")[2])
     return 1
+
+
+def _long_options(context: Any) -> list[str]:
+    """Return the options of a command that begin with two dashes, without these."""
+    spelt = (
+        [name for one in context.command.params for name in (*one.opts, *one.secondary_opts)]
+        if context is not None
+        else []
+    )
+    return [name[2:] for name in ("--help", *spelt) if name.startswith("--")]
 
 
 def _bare(guess: str) -> str:

@@ -55,7 +55,7 @@ COMMANDS = (
     Subcommand("fire", TRY, "Fire one event through the hooks, or act as a hook.", "app:fire_help"),
     Subcommand("test", TRY, "Run files of cases: given an event, expect an outcome.", "test"),
     Subcommand("replay", TRY, "Decide a recorded session again with another configuration.", "replay"),
-    Subcommand("doctor", TRY, "Run each hook with events that stand for nothing real, and report problems.", "doctor"),
+    Subcommand("doctor", TRY, "Run each hook with made-up events, and report problems.", "doctor"),
     Subcommand("trust", DECIDE, "Review a configuration that was found, and arm it.", "trust"),
     Subcommand("enable", DECIDE, "Switch a hook on in this project.", "switch:enable"),
     Subcommand("disable", DECIDE, "Switch a hook off in this project.", "switch:disable"),

@@ -1,4 +1,4 @@
-"""``interpose doctor``: run each hook with events that stand for nothing real; report problems of hooks and machine."""
+"""``interpose doctor``: run each hook with made-up events; report problems of hooks and machine."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def run(
     """Finds hooks that are missing, not executable, cannot be imported, fail, answer what cannot be read or is not
     known, are slow (over 100 ms) or fail open; shows the isolation that each hook really has, and what this machine
     supports. Hooks run with `INTERPOSE_DOCTOR=1`, on a harmless event and on one that looks dangerous, for 5 s at most.
-    Neither stands for anything real. Hooks may still have side effects, so you are asked first; without a terminal they
+    Both events are made up. Hooks may still have side effects, so you are asked first; without a terminal they
     run only with --yes. Hooks that ask a model are not run: their package and their key are looked for.
 
     Exit status: 1 if something is wrong.
@@ -130,7 +130,7 @@ def _agreed(count: int) -> bool:
     if not is_interactive():
         return False
     sys.stdout.flush()
-    return confirm(f"Run {_hooks(count)}, with events that stand for nothing real?")
+    return confirm(f"Run {_hooks(count)} with made-up events?")
 
 
 def _hooks(count: int) -> str:
@@ -174,4 +174,4 @@ def _print_summary(reports: list[HookReport], ran: bool) -> None:
     text = f"{_hooks(len(reports))}: {', '.join(counts) or 'all are fine'}"
     print(f"\n{paint(text, 'red' if wrong else 'yellow' if warnings else 'green', 'bold')}")
     if not ran and any(report.hook.type not in JUDGES for report in reports):
-        print("no hook was run: --yes runs each with events that stand for nothing real")
+        print("no hook was run: --yes runs each with made-up events")

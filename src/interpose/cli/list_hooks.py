@@ -38,7 +38,8 @@ def run(
 ) -> None:
     """ORDER is the place of a hook within its event; hooks that are switched off have none.
 
-    If firings are recorded, LAST FIRED says when each hook last ran; a hook that is on and has never run is dead.
+    If firings are recorded, LAST FIRED says when each hook last ran; the STATE of a hook that is on and has not run
+    says `never ran`.
 
     Example: interpose list --config hooks.yaml
     """
@@ -124,7 +125,7 @@ def _cells(row: dict[str, Any], now: float) -> tuple[str, ...]:
     state = "on" if row["enabled"] else "off"
     if row["enabled"] and not row["enforced"]:
         state = "only recorded"
-    state += (", locked" if row["locked"] else "") + (", dead" if row.get("dead") else "")
+    state += (", locked" if row["locked"] else "") + (", never ran" if row.get("dead") else "")
     last = time_since(row["last_fired"], now) if "last_fired" in row else ""
     return (
         row["event"], str(row["order"] or "-"), cut(flat(row["label"]), 40), row["type"], row["matcher"], row["if"],

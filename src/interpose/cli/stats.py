@@ -35,10 +35,9 @@ def run(
     """P50, P95 and P99 are percentiles of the duration; SESSION is the average time per session, and SHARE compares the
     total time of the hooks. A skipped hook did not run.
 
-    Below are the calls that were not simply allowed, by verdict and by whom or what they were decided, and how many
-    questions have waited for a person.
-
-    Hooks of the configuration that have never run are listed below; perhaps their matcher never matches.
+    Below the table are the calls that were not simply allowed, counted by verdict and by what decided them; how many
+    questions have waited for a person; and the hooks of the configuration that have never run, perhaps because their
+    matcher never matches.
 
     Example: interpose stats --since 7d
     """

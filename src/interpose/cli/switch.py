@@ -52,8 +52,8 @@ def disable(
     as_json: AsJson = False,
 ) -> int:  # fmt: skip
     """The switch applies to you in this project; it is stored outside the project, and no file is changed.
-    You can switch off hooks of your own and of the project's files, except locked ones. With --observe the hook goes on
-    to run: what it decides is recorded and not enforced.
+    You can switch off hooks of your own and of the project's files, except locked ones. With --observe the hook still
+    runs: what it decides is recorded and not enforced.
 
     Switching takes a person at a terminal.
     """

@@ -8,6 +8,7 @@ from typing import Any
 
 from ..audit.retention import Wrong, read_retention
 from ..errors import nearest
+from ..matching.written import as_written
 from ..runtime.regex import regex
 from .state import state_path
 
@@ -31,9 +32,7 @@ def read_audit(given: Any, directory: str, wrong: Wrong) -> dict[str, Any] | Non
     if given == "required":
         given = {"required": True}
     if not isinstance(given, Mapping):
-        wrong(
-            "audit", f"{type(given).__name__} where a mapping is expected", "audit: {path: audit.db}, true or required"
-        )
+        wrong("audit", f"{as_written(given)} where a mapping is expected", "audit: {path: audit.db}, true or required")
         return None
     problems = 0
 

@@ -284,7 +284,9 @@ def seconds(option: str, value: Any) -> float | None:
         return None
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not number or not 0 <= value < _LONGEST:
-        raise BadHook(f"{option}: {value!r} is not a time in seconds", hint="a number above 0; 0 means not set")
+        raise BadHook(
+            f"{option}: {value!r} is not a time in seconds", hint="a number without a unit, such as 5; 0 means not set"
+        )
     return float(value) or None
 
 

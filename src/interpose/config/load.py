@@ -163,7 +163,7 @@ class _SourceReader:
         """Return the snapshot to run a found file from; None if the file is not trusted."""
         if source.snapshot:
             return fleet_snapshot(source)
-        words, self._distrust = granted_words(), "it is not trusted as it is now"
+        words, self._distrust = granted_words(), ""
         if words and os.path.lexists(source.path):
             from .review import review_and_store
 
@@ -173,7 +173,7 @@ class _SourceReader:
         try:
             path = recorded_path(source.path, self._store)
         except ConfigError as error:
-            self._distrust = f"the record of what is trusted, {error.problem.where}, {error.problem.what}"
+            self._distrust = f"; the record of what is trusted, {error.problem.where}, {error.problem.what}"
             return None
         return self._store.snapshot(path)
 
@@ -182,7 +182,7 @@ class _SourceReader:
         file = read_file(source.path, found=True)
         read_configuration(self._table, source, file, commands=self._commands, lines=False)
         loaded.warnings.append(Problem(
-            f"found, but not trusted: none of its hooks is armed; {self._distrust}", where=source.path,
+            f"found, but not trusted, so none of its hooks is armed{self._distrust}", where=source.path,
             hint=f"look at it, then: interpose trust {source.path}",
         ))  # fmt: skip
         return Origin(source, file.real_path, file.sha256, trusted=False)

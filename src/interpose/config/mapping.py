@@ -442,7 +442,10 @@ def settings_from(**given: Unpack[SettingOptions]) -> Settings:
         if not hasattr(Settings, name):
             from .options import SettingOptions
 
-            raise BadHook(f"{name}: no such setting", hint=nearest(name, SettingOptions.__annotations__))
+            hint = nearest(name, SettingOptions.__annotations__)
+            if name == "timeout":
+                hint = "default_timeout is for each hook, total_timeout for a whole firing"
+            raise BadHook(f"{name}: no such setting", hint=hint)
     settings = Settings(**given)
     if settings.error_behavior not in ERROR_BEHAVIORS:
         raise BadHook(f"errorBehavior: {settings.error_behavior!r} is not a choice",

@@ -33,7 +33,7 @@ class LoopChain(Chain):
     gives_up = inf  # when a hook that was cancelled and does not end is left behind
 
     def passes_on(self, error: BaseException) -> bool:
-        """Say whether a signal has made it, or the cancellation of the host whose task this is.
+        """Say whether a signal made the exception, or the cancellation of the host whose task this is.
 
         Any other cancellation is the hook's own, or its deadline's.
         """
@@ -71,7 +71,7 @@ class LoopChain(Chain):
 
 
 class _Watch:
-    """What one event loop has of ours: tasks, and chains that wait, with one timer, which is cheaper than one each."""
+    """The tasks and waiting chains of one event loop, with one timer for all, which is cheaper than one for each."""
 
     def __init__(self) -> None:
         self.detached: set[asyncio.Task[None]] = set()

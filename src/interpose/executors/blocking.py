@@ -33,7 +33,7 @@ class BlockingExecutor:
         return None
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
-        """Wait in this thread if the awaitable can do that (it has ``block()``), else on the background loop."""
+        """Wait in this thread if the awaitable has ``block()``, else on the background loop."""
         block = getattr(awaitable, "block", None)
         if block is not None:
             block()

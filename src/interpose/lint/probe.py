@@ -1,6 +1,6 @@
 """The probe: a harmless event for any hook, and one that looks dangerous, for the answer that a guard gives then.
 
-``doctor`` fires them, ``diagnosis`` judges the results. Neither stands for anything real, and what looks dangerous does
+``doctor`` fires them, ``diagnosis`` judges the results. Both are made up, and what looks dangerous does
 nothing even if a hook runs it.
 """
 

@@ -43,7 +43,8 @@ def require_person(act: str, *, or_else: str = "") -> None:
         from ..errors import UsageError
 
         hint = "run it in a terminal that you have opened yourself, outside of any agent"
-        raise UsageError(f"{act} takes a person: {why}", hint=f"{hint}, or {or_else}" if or_else else hint)
+        raise UsageError(f"{act} takes a person, and no person has started this command: {why}",
+                         hint=f"{hint}, or {or_else}" if or_else else hint)  # fmt: skip
 
 
 def require_no_agent(act: str) -> None:
@@ -56,5 +57,5 @@ def require_no_agent(act: str) -> None:
     if agent:
         from ..errors import UsageError
 
-        raise UsageError(f"{act} is not for agents: it runs below {agent}",
+        raise UsageError(f"{act} is not for agents, and this command runs below one: {agent}",
                          hint="run it in a terminal that you have opened yourself")  # fmt: skip

@@ -1,4 +1,4 @@
-"""The count of what code that hangs keeps: the host goes on without it, and cannot take its task or thread back."""
+"""How many tasks and threads code that hangs keeps: the host goes on without them, and cannot end them."""
 
 from __future__ import annotations
 

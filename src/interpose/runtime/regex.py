@@ -13,7 +13,7 @@ __all__ = ["regex"]
 
 
 class _LazyPattern:
-    """Becomes a compiled pattern method by method: each is looked up once."""
+    """A pattern that is compiled when one of its methods is first used; each method is looked up once."""
 
     def __init__(self, text: str | bytes, flags: int) -> None:
         self._text, self._flags = text, flags

@@ -94,7 +94,7 @@ class BegunTool:
         return self._session.agent_id, self.id
 
     def move_to(self, session: Session) -> None:
-        """Go on in another face of the same session, with or without an event loop."""
+        """Go on in the same session, with an event loop or with blocking methods."""
         self._session = session
 
     def is_same(self, begun: BegunTool) -> bool:

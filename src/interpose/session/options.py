@@ -76,6 +76,9 @@ def check_fields(fields: Mapping[str, Any], *options: str) -> None:
             raise UsageError(f"{name}: no such option of a tool call", hint=hint)
 
 
+_MEANT = {"permission_mode": "did you mean mode?", "permissions": "did you mean rules?"}
+"""Names that events and configurations have for options, and hints that name the option."""
+
 _RENAMED = {"asker": "approver", "most_keep_goings": "max_continues"}
 
 _P = ParamSpec("_P")
@@ -93,7 +96,8 @@ def reads_old_names(init: Callable[Concatenate[Any, _P], None]) -> Callable[Conc
                 _warn(old, new)
                 options[new] = options.pop(old)
         for name in options.keys() - inspect.signature(init).parameters.keys():
-            raise UsageError(f"{name}: no such option", hint=nearest(name, SessionOptions.__annotations__))
+            hint = _MEANT.get(name) or nearest(name, SessionOptions.__annotations__)
+            raise UsageError(f"{name}: no such option", hint=hint)
         init(self, *arguments, **options)
 
     return wrapper

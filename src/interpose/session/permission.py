@@ -68,7 +68,7 @@ def mode_of(word: str) -> str:
 def kind_of(tool_name: str, said: str | None = None, tool: DeclaredTool | None = None) -> str:
     """Return what a tool does: what the host says, or its declaration, or its name; an unknown tool is a ``run``.
 
-    A declaration of a project's file cannot make a tool a lesser kind than its name does.
+    A declaration of a project's file cannot make a tool less restricted than its name does.
     """
     if said is not None:
         if said not in KINDS:

@@ -137,6 +137,10 @@ class Session:
     def mode(self, word: str) -> None:
         self._mode = mode_of(word)
 
+    def __repr__(self) -> str:
+        state = {"new": "not begun", "running": "running", "over": "over"}[self._state]
+        return f"<Session {self.session_id} of the agent {self.agent_id!r}: {state}>"
+
     @property
     def rules(self) -> Rules:
         """The permission rules that hold now; may be set at any time."""

@@ -77,7 +77,7 @@ class Sessions:
             self._forget(id, future)  # the host has ended it by itself
 
     def get_sync(self, id: str, **options: Unpack[SessionOptions]) -> SyncSession:
-        """Return the blocking face of the session of a conversation, and begin it if there is none."""
+        """Return the session of a conversation with blocking methods; begin it if there is none."""
         while True:
             future, session = self._claim(id, options)
             if session is not None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Coroutine
-from inspect import Signature, signature
+from functools import wraps
+from inspect import signature
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar, Unpack
 
 from ..runtime.coroutines import drive
@@ -16,11 +17,9 @@ from .subagents import BegunAgent
 
 __all__ = ["BlockingAgent", "BlockingMessage", "BlockingTool", "SyncSession"]
 
-_F = TypeVar("_F", bound=Callable[..., Any])
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _I = TypeVar("_I")
-_B = TypeVar("_B", bound="_Face")
 
 
 class _Face:
@@ -37,9 +36,12 @@ class _Face:
         return self._inner
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
+        if name.startswith("_") or not hasattr(self._inner, name):
+            raise AttributeError(f"{type(self).__name__} has no {name!r}", name=name, obj=self)
         return getattr(self._inner, name)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *dir(self._inner)})
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self._inner!r}>"
@@ -48,28 +50,24 @@ class _Face:
 def _driven(method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, _R]]) -> Callable[Concatenate[Any, _P], _R]:
     """Return a coroutine method as a plain method."""
 
+    @wraps(method)
     def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
         return drive(method(self._inner, *arguments, **keywords))
 
-    return _as_declared(call, method)
+    return call
 
 
-def _driven_to(
-    face: type[_B], method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, object]]
-) -> Callable[Concatenate[Any, _P], _B]:
-    """Return a coroutine method as a plain method that returns the blocking face of the result."""
-    begin = _driven(method)
+def _begun(
+    method: Callable[Concatenate[_I, _P], Coroutine[Any, Any, Any]], face: Callable[[Any], _R]
+) -> Callable[Concatenate[Any, _P], _R]:
+    """Return a coroutine method as a plain method that returns what it begins with blocking methods."""
 
-    def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _B:
-        return face(begin(self, *arguments, **keywords))
+    @wraps(method)
+    def call(self: _Face, /, *arguments: _P.args, **keywords: _P.kwargs) -> _R:
+        return face(drive(method(self._inner, *arguments, **keywords)))
 
-    return _as_declared(call, method, signature(method).replace(return_annotation=face.__name__))
-
-
-def _as_declared(call: _F, method: Callable[..., Any], shown: Signature | None = None) -> _F:
-    """Give a plain method the name, the docstring and the signature of the coroutine method."""
-    call.__name__, call.__qualname__, call.__doc__ = method.__name__, method.__qualname__, method.__doc__
-    call.__dict__["__signature__"] = shown or signature(method)
+    call.__annotations__ = {**method.__annotations__, "return": getattr(face, "__name__", "")}
+    vars(call)["__signature__"] = signature(method).replace(return_annotation=getattr(face, "__name__", ""))
     return call
 
 
@@ -126,7 +124,7 @@ class _BlockingView(Session):
 class SyncSession(_Face):
     """A session whose methods block: made by ``hooks.session_sync()``, used with ``with``. Threads may share it.
 
-    ``session.blocking`` is one too: another face of the session that it is read from.
+    ``session.blocking`` is one too; it shares all state with the session that it is read from.
     """
 
     _inner: Session
@@ -142,7 +140,7 @@ class SyncSession(_Face):
 
     @classmethod
     def of(cls, session: Session) -> SyncSession:
-        """Return the blocking face of a session."""
+        """Return a session with blocking methods that shares all state with the given one."""
         return cls._around(_BlockingView.of(session))
 
     start = _driven(Session.start)
@@ -163,10 +161,10 @@ class SyncSession(_Face):
     fire = _driven(Session.fire)
     handoff = _driven(Session.handoff)
 
-    begin_tool = _driven_to(BlockingTool, Session.begin_tool)
-    begin_message = _driven_to(BlockingMessage, Session.begin_message)
-    begin_agent = _driven_to(BlockingAgent, Session.begin_agent)
-    resume = _driven_to(BlockingTool, Session.resume)
+    begin_tool = _begun(Session.begin_tool, BlockingTool)
+    begin_message = _begun(Session.begin_message, BlockingMessage)
+    begin_agent = _begun(Session.begin_agent, BlockingAgent)
+    resume = _begun(Session.resume, BlockingTool)
 
     def run(
         self, flow: Callable[Concatenate[Session, _P], Coroutine[Any, Any, _R]], *arguments: _P.args, **more: _P.kwargs

@@ -30,7 +30,7 @@ def open_sqlite(path: str | os.PathLike[str]) -> SqliteReader:
             raise NotAStore("is not a file", where=place, hint="name the store's file")
     except OSError as error:
         raise NotAStore("there is no audit store", where=place,
-                        hint="`audit: {path: …}` in a configuration has one written") from error  # fmt: skip
+                        hint="add `audit: {path: …}` to a configuration") from error  # fmt: skip
     identity = files.identity(place)  # before it is opened: what is opened may be another one, which is noticed then
     # A read-only directory: without a WAL file the store can be read as immutable.
     writable = os.access(os.path.dirname(os.path.abspath(place)), os.W_OK)

@@ -20,7 +20,7 @@ _GAP = "  "
 _LEAST = 16
 """The smallest width of a column that fills the rest of the line."""
 
-EventSpec = Sequence[str]
+Row = Sequence[str]
 
 
 class Column(NamedTuple):
@@ -39,7 +39,7 @@ class Column(NamedTuple):
     """Whether the column takes the rest of a terminal's line, and its cells are cut there."""
 
 
-def print_table(columns: Sequence[Column], rows: Sequence[EventSpec], *, lead: int = 2, heading: bool = True) -> None:
+def print_table(columns: Sequence[Column], rows: Sequence[Row], *, lead: int = 2, heading: bool = True) -> None:
     """Print a whole table, without the columns that are empty in every row."""
     table = PrintedTable(columns, lead=lead)
     table.fit(rows)
@@ -65,7 +65,7 @@ class PrintedTable:
         self._shown: list[int] | None = None
         self._as_blocks = False
 
-    def fit(self, rows: Sequence[EventSpec]) -> None:
+    def fit(self, rows: Sequence[Row]) -> None:
         """Make every column wide enough for these rows; the first call also chooses the columns that are shown."""
         cells = [_cleaned(row) for row in rows]
         for at, column in enumerate(self._columns):
@@ -82,7 +82,7 @@ class PrintedTable:
             texts = [column.heading for column in self._columns]
             print(paint("\n".join(self._lines(texts, coloured=False)), "bold"))
 
-    def print_rows(self, rows: Sequence[EventSpec]) -> None:
+    def print_rows(self, rows: Sequence[Row]) -> None:
         """Print rows that the table was fitted to."""
         for row in rows:
             cells = _cleaned(row)
@@ -103,7 +103,7 @@ class PrintedTable:
         widths = (min(self._widths[at], _LEAST) if self._columns[at].fills else self._widths[at] for at in shown)
         return sum(widths) + len(_GAP) * (len(shown) - 1)
 
-    def _shrink(self, rows: Sequence[EventSpec]) -> None:
+    def _shrink(self, rows: Sequence[Row]) -> None:
         """Narrow columns down to their longest word until the table fits, or switch to blocks."""
         shown = self._shown or []
         excess = self._total(shown) - (self._space or 0)
@@ -120,13 +120,13 @@ class PrintedTable:
             for at, width in widths.items():
                 self._widths[at] = width
 
-    def _least(self, at: int, rows: Sequence[EventSpec]) -> int:
+    def _least(self, at: int, rows: Sequence[Row]) -> int:
         column = self._columns[at]
         words = (word for text in (column.heading, *(row[at] for row in rows)) for word in text.split())
         longest = max(map(display_width, words), default=0)
         return min(longest, _LEAST) if column.most else longest
 
-    def _lines(self, row: EventSpec, *, coloured: bool = True) -> Iterator[str]:
+    def _lines(self, row: Row, *, coloured: bool = True) -> Iterator[str]:
         """Return a row as one line, or as several where a cell is wrapped."""
         shown = self._shown or []
         cells = [self._cell(row[at], at) for at in shown]
@@ -156,7 +156,7 @@ class PrintedTable:
         name = colour if isinstance(colour, str) else colour(cell)
         return paint(text, name) if name else text
 
-    def _block(self, row: EventSpec) -> Iterator[str]:
+    def _block(self, row: Row) -> Iterator[str]:
         shown = self._shown or []
         first = [at for at in shown if at < self._lead]
         yield _GAP.join(self._paint(row[at], row[at], at) for at in first if row[at])
@@ -167,7 +167,7 @@ class PrintedTable:
             yield from (f"    {line}" for line in wrap_text(rest, max((self._space or 0) - 4, 20)))
 
 
-def _cleaned(row: EventSpec) -> list[str]:
+def _cleaned(row: Row) -> list[str]:
     return [clean(cell).replace("\n", " ") for cell in row]
 
 

@@ -104,7 +104,8 @@ class TerminalSession:
         if sys.stdin.isatty():
             if doubt := why_no_person(typing_at=sys.stdin.fileno()):
                 fate = "wait for `interpose approve`" if self._hooks.questions is not None else "are denied"
-                text = f"calls that need a yes {fate}, since a yes takes a person: {doubt}"
+                why = f"a yes takes a person, and no person has started this command: {doubt}"
+                text = f"calls that need a yes {fate}, since {why}"
                 self._view.draw("notice", {"text": text})
             else:
                 options.setdefault("approver", person.may)

@@ -62,7 +62,7 @@ def doubt(key: str, value: object) -> str:
         return ""
     word = _folded(key)
     if key not in _DECIDING.values() and (meant := _nearest(word, value)):
-        return f"did you mean {meant}?"
+        return f"there is no such key; did you mean {meant}?"
     word = _PREFIX.sub("", word)
     if _refuses(word, value) or _refuses_inside(value, _LEVELS) or (word in _WRAPPERS and _refuses_in_words(value)):
         return "it refuses, and is not read here; say decision: deny"
