@@ -3,11 +3,24 @@
 import asyncio
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from tests.faults.hosts import BUSY, CALL, WAYS, Program, Way, eventually, kept_now, run, until, within
+from tests.faults.hosts import (
+    BUSY,
+    CALL,
+    WAYS,
+    Program,
+    Way,
+    eventually,
+    kept_now,
+    program,
+    run,
+    unharmed,
+    until,
+    within,
+)  # fmt: skip
 
 from interpose import Hooks, Outcome, context
 
@@ -203,6 +216,27 @@ def test_a_signal_handler_of_the_host_that_exits_ends_the_host_and_not_the_hook(
     assert status == 43, complained
 
 
+def test_a_signal_handler_of_the_host_that_is_an_object_ends_the_host_and_not_the_hook() -> None:
+    ended = program("""
+        import signal, sys
+        from interpose import Hooks
+
+        class Ends:
+            def __call__(self, number, frame):
+                sys.exit(43)
+
+        def hook(event):
+            signal.raise_signal(signal.SIGTERM)
+
+        signal.signal(signal.SIGTERM, Ends())
+        hooks = Hooks()
+        hooks.register("PreToolUse", hook, inline=True)
+        hooks.fire_sync("PreToolUse")
+    """)
+
+    assert ended.returncode == 43, ended.stderr
+
+
 def test_a_second_ctrl_c_ends_a_hook_that_blocks_the_loop() -> None:
     """Fault 122: the first one only cancels the host's task, which this hook does not let run."""
     register = """
@@ -280,6 +314,131 @@ def test_a_keyboard_interrupt_out_of_a_future_does_not_interrupt_the_host() -> N
         pytest.fail("the host was interrupted", pytrace=False)
 
     assert [result.status for result in outcome.results] == ["failed"]
+
+
+def test_a_keyboard_interrupt_that_is_asked_of_a_future_does_not_interrupt_a_host_with_a_handler_of_its_own() -> None:
+    """A host on ``asyncio.run()`` has one: what that raises has a frame of it."""
+
+    async def hook(event: Any) -> None:
+        future = asyncio.get_running_loop().create_future()
+        future.set_exception(KeyboardInterrupt())
+        future.result()
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook)
+
+    outcome = unharmed(lambda: run(hooks.fire("PreToolUse", **CALL)))
+
+    assert [result.status for result in outcome.results] == ["failed"]
+
+
+# The end of a coroutine, and what looks like it.
+
+
+def ends_a_generator() -> None:
+    """Raise GeneratorExit without a ``raise``."""
+
+    def generator() -> Iterator[None]:
+        yield
+
+    begun = generator()
+    next(begun)
+    begun.throw(GeneratorExit)  # type: ignore[attr-defined]
+
+
+async def ends_an_awaited_generator(event: Any) -> None:
+    async def generator() -> AsyncIterator[None]:
+        yield
+
+    begun = generator()
+    await anext(begun)
+    await begun.athrow(GeneratorExit)  # type: ignore[attr-defined]
+
+
+async def awaits_the_end_of_a_generator(event: Any) -> None:
+    await asyncio.sleep(0)
+    await ends_an_awaited_generator(event)
+
+
+class Ended:
+    """A value whose comparison ends a generator."""
+
+    def __ne__(self, other: object) -> bool:
+        ends_a_generator()
+        return True
+
+    def __deepcopy__(self, memo: object) -> "Ended":
+        return self
+
+
+class Unreadable(Mapping[str, Any]):
+    """A mapping that ends a generator when it is read."""
+
+    def __getitem__(self, key: str) -> Any:
+        ends_a_generator()
+
+    def __iter__(self) -> Iterator[str]:
+        ends_a_generator()
+        return iter(())
+
+    def __len__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_hook_that_ends_a_generator_of_its_own_does_not_end_the_host(way: Way) -> None:
+    outcome = way.outcome(lambda event: ends_a_generator(), on_error="abort")
+
+    assert (outcome.denied, [result.status for result in outcome.results]) == (True, ["failed"])
+
+
+@pytest.mark.parametrize("hook", [ends_an_awaited_generator, awaits_the_end_of_a_generator])
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_coroutine_that_ends_a_generator_of_its_own_does_not_end_the_host(hook: Any, inline: bool) -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook, inline=inline, on_error="abort")
+
+    assert unharmed(lambda: run(hooks.fire("PreToolUse", **CALL))).denied
+    assert unharmed(lambda: hooks.fire_sync("PreToolUse", **CALL)).denied
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_values_whose_methods_end_a_generator_do_not_end_the_host(way: Way) -> None:
+    hooks = Hooks()
+    for name in ("one", "other"):
+        way.register(hooks, lambda event: {"x-said": Ended()}, name=name)
+    way.register(hooks, lambda event: Unreadable(), name="unreadable")
+
+    outcome = way.fire(hooks)
+
+    assert [result.status for result in outcome.results] == ["ok", "ok", "failed"]
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_no_hook_begins_after_the_coroutine_of_the_host_was_closed(inline: bool) -> None:
+    ended = program(f"""
+        import asyncio, gc
+        from interpose import Hooks
+
+        async def waits(event):
+            print("waits")
+            await asyncio.sleep(30)
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", waits, inline={inline})
+        hooks.register("PreToolUse", lambda event: print("next"), inline={inline})
+        loop = asyncio.new_event_loop()
+        firing = hooks.fire("PreToolUse")
+        loop.call_soon(firing.send, None)
+        for _ in range(3):
+            loop.call_soon(loop.stop)
+            loop.run_forever()
+        firing.close()
+        loop.close()
+        gc.collect()
+    """)
+
+    assert ended.stdout == "waits\n", ended.stderr
 
 
 # Cancellation of the host's own task.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from asyncio import CancelledError, get_running_loop
+from asyncio import CancelledError, Task, current_task, get_running_loop
 from collections.abc import Awaitable
 from math import inf
 from time import monotonic
@@ -27,21 +27,21 @@ _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 class LoopChain(Chain):
     """A chain on an event loop: in a task of its own, or in the host's. The host may be cancelled while a hook runs."""
 
-    task: asyncio.Task[Any] | None = None  # set when it first has to wait
+    task: Task[Any] | None = None  # set when it first has to wait
     inline = False  # whether that is the host's own
     cancelling = 0  # how often the host had been cancelled then
     gives_up = inf  # when a hook that was cancelled and does not end is left behind
 
     def passes_on(self, error: BaseException) -> bool:
-        """Say whether a signal has made it, or the cancellation of the host whose task this is.
+        """Say whether a signal has made it, or the host: it has cancelled its task, or closed its coroutine.
 
-        Any other cancellation is the hook's own, or its deadline's.
+        Any other cancellation is the hook's own, or its deadline's, and so is any other end of a coroutine.
         """
-        if not is_one_of(error, CancelledError):
-            return raised_by_signal(error)
         task, due = self.task, self.due is not None
-        if task is None:
-            return False
+        if is_one_of(error, GeneratorExit):  # a coroutine is closed from outside of its task
+            return self.inline if task is None else current_task(task.get_loop()) is not task
+        if task is None or not is_one_of(error, CancelledError):
+            return raised_by_signal(error)
         if self.inline and task.cancelling() > (self.cancelling + 1 if due else 0):
             self.settle()
             return True
@@ -74,7 +74,7 @@ class _Watch:
     """What one event loop has of ours: tasks, and chains that wait, with one timer, which is cheaper than one each."""
 
     def __init__(self) -> None:
-        self.detached: set[asyncio.Task[None]] = set()
+        self.detached: set[Task[None]] = set()
         self._chains: set[LoopChain | ThreadChain] = set()
         self._ticking = False
 
@@ -162,7 +162,7 @@ class LoopExecutor:
 loop_executor = LoopExecutor()
 
 
-async def _attend(work: Work, chain: LoopChain, task: asyncio.Task[None]) -> None:
+async def _attend(work: Work, chain: LoopChain, task: Task[None]) -> None:
     if not task.done():
         loop = task.get_loop()
         chain.work, chain.task, chain.waiter = work, task, loop.create_future()
@@ -177,7 +177,7 @@ async def _attend(work: Work, chain: LoopChain, task: asyncio.Task[None]) -> Non
 
 async def _attend_inline(work: Work, chain: LoopChain, rest: Awaitable[None]) -> None:
     # Taken now: before the task waits, nothing can be raised in it from outside.
-    chain.work, chain.task, chain.inline = work, asyncio.current_task(), True
+    chain.work, chain.task, chain.inline = work, current_task(), True
     chain.cancelling = chain.task.cancelling() if chain.task is not None else 0
     await _watch_of(_running_loop()).wait(chain, rest)
 
@@ -208,10 +208,10 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
 
 
-def _keep(task: asyncio.Task[Any]) -> None:
+def _keep(task: Task[Any]) -> None:
     """Leave a task to a hook that does not end: the run, and the end of the loop, do not wait for it."""
 
-    def ended_after_all(task: asyncio.Task[Any]) -> None:
+    def ended_after_all(task: Task[Any]) -> None:
         kept.drop(task)
         if not task.cancelled():
             task.exception()  # read, so that asyncio does not complain about it
@@ -221,7 +221,7 @@ def _keep(task: asyncio.Task[Any]) -> None:
     hide(task)
 
 
-async def _end(*tasks: asyncio.Task[Any]) -> None:
+async def _end(*tasks: Task[Any]) -> None:
     """Cancel tasks and give them a moment; leave those that do not end, also if the host is cancelled again."""
     for task in tasks:
         task.cancel()
