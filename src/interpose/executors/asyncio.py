@@ -129,7 +129,7 @@ class LoopExecutor:
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""
         parts, loop = work.parts(), _running_loop()
-        tasks = [loop.create_task(self._run(part)) for part in parts]
+        tasks = [Task(self._run(part), loop=loop) for part in parts]  # a hook may have replaced the loop's factory
         try:
             await asyncio.gather(*tasks)
         except CancelledError:
@@ -154,7 +154,7 @@ class LoopExecutor:
 
     def detach(self, work: Work) -> None:
         loop = _running_loop()
-        detached, task = _watch_of(loop).detached, loop.create_task(self._run(work))
+        detached, task = _watch_of(loop).detached, Task(self._run(work), loop=loop)
         detached.add(task)
         task.add_done_callback(detached.discard)
 

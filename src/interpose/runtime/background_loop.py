@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from asyncio import CancelledError, Task
 from collections.abc import Callable, Coroutine
 from concurrent import futures
 from contextvars import Context, copy_context
@@ -79,8 +80,7 @@ class _Job:
     the thread after it has taken that lock and before it has entered the block that releases it.
     """
 
-    _task: asyncio.Task[Any] | None = None  # set when it has begun
-    _broken: BaseException | None = None  # why it cannot begin
+    _task: Task[Any] | None = None  # set when it has begun
 
     def __init__(self, flow: Coroutine[Any, Any, Any]) -> None:
         self._flow = flow
@@ -88,28 +88,21 @@ class _Job:
         self.ended.acquire()
 
     def begin(self) -> None:
-        try:
-            task = asyncio.get_running_loop().create_task(self._flow)
-            task.add_done_callback(lambda _: self.ended.release())
-            self._task = task
-        except BaseException as error:  # a hook has given the loop a factory of tasks that fails
-            self._give_up(NoThread(f"the event loop in the background makes no task: {type_name(error)}"))
+        # Not by the loop, whose factory of tasks a hook may have replaced.
+        self._task = Task(self._flow, loop=asyncio.get_running_loop())
+        self._task.add_done_callback(lambda _: self.ended.release())
 
     def cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
-        elif self._broken is None:  # the thread was interrupted before it had handed the job over
-            self._give_up(asyncio.CancelledError())
+        else:  # the thread was interrupted before it had handed the job over
+            self._flow.close()
+            self.ended.release()
 
     def result(self) -> Any:
         if self._task is None:
-            raise self._broken or asyncio.CancelledError
+            raise CancelledError
         return self._task.result()
-
-    def _give_up(self, error: BaseException) -> None:
-        self._broken = error
-        self.ended.release()
-        self._flow.close()
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
