@@ -10,6 +10,7 @@ import pytest
 from tests.faults.hosts import program
 
 from interpose.handlers._signals import HeldSignals
+from interpose.runtime.signals import raised_by_signal
 
 
 class Terminated(Exception):
@@ -135,6 +136,14 @@ def test_an_event_that_is_fired_meanwhile_can_be_interrupted() -> None:
         done.append("waited")
 
     assert done == []
+
+
+def test_what_a_handler_raises_later_is_still_known_as_raised_by_a_signal() -> None:
+    with HeldSignals():
+        with interrupted(Terminated) as errors, HeldSignals():
+            signal.raise_signal(signal.SIGTERM)
+
+        assert raised_by_signal(errors[0])
 
 
 def test_a_handler_that_the_host_sets_meanwhile_stays() -> None:
@@ -263,4 +272,22 @@ def test_all_handlers_are_put_back_if_one_raises_while_others_are(
         pass
 
     assert not striking
+    monkeypatch.undo()
+
+
+def test_a_signal_that_is_held_already_is_heard_if_another_one_raises_before_it_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def strike(asked: int) -> object:
+        if asked == signal.SIGTERM and striking and striking.pop():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+        return get(asked)
+
+    get, striking = signal.getsignal, [True]
+    monkeypatch.setattr("interpose.handlers._signals.signal.getsignal", strike)
+    with interrupted() as errors, HeldSignals():
+        pass
+
+    assert isinstance(errors[0].__context__, Terminated)
     monkeypatch.undo()
