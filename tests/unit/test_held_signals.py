@@ -291,3 +291,38 @@ def test_a_signal_that_is_held_already_is_heard_if_another_one_raises_before_it_
 
     assert isinstance(errors[0].__context__, Terminated)
     monkeypatch.undo()
+
+
+def test_a_signal_that_strikes_while_a_host_waits_for_its_turn_keeps_no_other_command_from_its_own() -> None:
+    """The signal strikes in the method of the standard library that takes the lock of an event, in which it stays."""
+    ended = program("""
+        import sys, threading
+        from time import sleep
+        from interpose import Hooks
+        from interpose.handlers._slots import MOST_RUNNING, slots
+
+        def end_another():
+            sleep(0.2)
+            slots.give_back(turns.pop())
+
+        def strike(frame, happened, argument):
+            if frame.f_code is threading.Condition.__enter__.__code__ and happened == "return":
+                sleep(0.5)  # the other command ends meanwhile
+                raise KeyboardInterrupt
+            return strike
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", command="exit 2")
+        turns = [slots.take() for _ in range(MOST_RUNNING)]
+        other = threading.Thread(target=end_another, daemon=True)
+        other.start()
+        sys.settrace(strike)
+        try:
+            hooks.fire_sync("PreToolUse")
+        except KeyboardInterrupt:
+            pass
+        sys.settrace(None)
+        print(hooks.fire_sync("PreToolUse").decision)
+    """, seconds=20)  # fmt: skip
+
+    assert ended.stdout == "deny\n", ended.stderr

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import allocate_lock
 from collections.abc import Callable
 from functools import partial
 from time import monotonic, sleep
@@ -144,12 +144,13 @@ class _ThreadWaiter:
         self._signals = signals
 
     async def turn(self, deadline: float) -> SlotRequest:
-        bell = threading.Event()
-        turn = slots.queue(bell.set)
+        bell = allocate_lock()  # the lock of an Event stays taken if a signal strikes while it is taken
+        bell.acquire()
+        turn = slots.queue(bell.release)
         try:
             self._signals.hear()
             while not turn.granted and (left := deadline - monotonic()) > 0:
-                bell.wait(min(left, LONGEST_POLL))
+                bell.acquire(timeout=min(left, LONGEST_POLL))
         except BaseException:
             self._signals.heard = False
             slots.give_back(turn)
