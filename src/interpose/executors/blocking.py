@@ -58,7 +58,7 @@ def _on_background_loop(work: Work) -> None:
     except CancelledError:
         # Not by this host, which has no task: a hook has cancelled everything on the loop.
         work.over = False
-        work.fail(Failure("hook_crash", "cancelled the loop that it runs on"))
+        work.fail(Failure("hook_crash", "a hook has cancelled the loop that it runs on"))
 
 
 blocking_executor = BlockingExecutor()
