@@ -749,3 +749,74 @@ def test_a_hook_that_cancels_its_own_task_leaves_no_cancellation_for_the_next_on
 
     assert [result.status for result in outcome.results] == ["failed", "ok"]
     assert counted == [0]
+
+
+# Cancellation of what the host waits for besides hooks: its recorder.
+
+
+class Recorder:
+    """A recorder whose record is required, and that waits until it is cancelled; or is cancelled at once."""
+
+    required = True
+
+    def __init__(self, seconds: float = 30) -> None:
+        self.seconds = seconds
+        self.waits = threading.Event()
+
+    async def __call__(self, outcome: Outcome) -> None:
+        self.waits.set()
+        await asyncio.sleep(self.seconds)
+        raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_a_recorder_that_is_cancelled_has_lost_a_record_and_does_not_cancel_the_host(loop: bool) -> None:
+    hooks = Hooks()
+    hooks.record(Recorder(0))
+
+    outcome = unharmed(lambda: run(hooks.fire("PreToolUse")) if loop else hooks.fire_sync("PreToolUse"))
+
+    assert (outcome.denied, outcome.reason) == (
+        True, "recorder failed: raised RuntimeError: what was waited for was cancelled"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_host_that_is_cancelled_while_its_recorder_waits_ends(early: bool) -> None:
+    async def main() -> bool:
+        firing = asyncio.create_task(hooks.fire("PreToolUse"))
+        if early:
+            hooks.register("PreToolUse", lambda event: firing.cancel() and None, inline=True)
+        else:
+            await until(recorder.waits.is_set)
+            firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled()
+
+    hooks, recorder = Hooks(), Recorder()
+    hooks.record(recorder)
+
+    with within(BUSY):
+        assert run(main())
+
+
+def test_a_hook_that_cancels_everything_on_the_background_loop_cancels_no_other_host_that_waits_there() -> None:
+    async def cancels_everything(event: Any) -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+
+    def host() -> None:
+        outcomes.append(unharmed(lambda: recorded.fire_sync("PreToolUse")))
+
+    outcomes: list[Outcome] = []
+    recorded, recorder, others = Hooks(), Recorder(), Hooks()
+    recorded.record(recorder)
+    others.register("PreToolUse", cancels_everything)
+    other = threading.Thread(target=host)
+    other.start()
+    recorder.waits.wait(BUSY)
+
+    others.fire_sync("PreToolUse")
+
+    other.join(BUSY)
+    assert [outcome.denied for outcome in outcomes] == [True]

@@ -11,15 +11,16 @@ from typing import Any
 
 from ..errors import UsageError
 from ..routes import Place
-from ..runtime.background_loop import background_loop
+from ..runtime.background_loop import JobCancelled, background_loop
 from ..runtime.eager_tasks import begin, begin_task, go_on, hide
 from ..runtime.faults import is_one_of
 from ..runtime.forks import after_fork
 from ..runtime.signals import raised_by_signal
+from ..runtime.tasks import unless_cancelled
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain
 
-__all__ = ["CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
+__all__ = ["JobCancelled", "LoopExecutor", "background_loop", "loop_executor"]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 
@@ -150,7 +151,7 @@ class LoopExecutor:
         return place is not None
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
-        await awaitable
+        await unless_cancelled(awaitable)
 
     def detach(self, work: Work) -> None:
         loop = _running_loop()

@@ -49,14 +49,13 @@ class BlockingExecutor:
 
 
 def _on_background_loop(work: Work) -> None:
-    from .asyncio import CancelledError, background_loop, loop_executor
+    from .asyncio import JobCancelled, background_loop, loop_executor
 
     try:
         background_loop.run(loop_executor.enter_next(work))
     except NoThread as error:
         work.fail(describe(error))
-    except CancelledError:
-        # Not by this host, which has no task: a hook has cancelled everything on the loop.
+    except JobCancelled:  # by a hook that has cancelled everything on the loop
         work.over = False
         work.fail(Failure("hook_crash", "a hook has cancelled the loop that it runs on"))
 

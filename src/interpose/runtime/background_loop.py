@@ -14,10 +14,14 @@ from .faults import log, type_name
 from .forks import after_fork
 from .workers import NoThread
 
-__all__ = ["BackgroundLoop", "background_loop"]
+__all__ = ["BackgroundLoop", "JobCancelled", "background_loop"]
 
 _TICK = 0.05
 _CANCELLING = 0.2  # seconds that a coroutine has to end after the host was interrupted
+
+
+class JobCancelled(RuntimeError):
+    """A coroutine on the loop was cancelled, and not by the thread that waits for it, which has no task."""
 
 
 class BackgroundLoop:
@@ -38,7 +42,7 @@ class BackgroundLoop:
         if threading.current_thread() is self._thread:
             # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
             with futures.ThreadPoolExecutor(1) as pool:
-                return pool.submit(copy_context().run, asyncio.run, flow).result()
+                return _result_of(pool.submit(copy_context().run, asyncio.run, flow))
         try:
             loop = self._running_loop()
         except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
@@ -53,7 +57,7 @@ class BackgroundLoop:
             loop.call_soon_threadsafe(job.cancel)
             job.ended.acquire(timeout=_CANCELLING)
             raise
-        return job.result()
+        return _result_of(job.task)
 
     def start(self, job: Callable[[], None], context: Context) -> None:
         self.started += 1
@@ -80,7 +84,7 @@ class _Job:
     the thread after it has taken that lock and before it has entered the block that releases it.
     """
 
-    _task: Task[Any] | None = None  # set when it has begun
+    task: Any = None  # set when it has begun
 
     def __init__(self, flow: Coroutine[Any, Any, Any]) -> None:
         self._flow = flow
@@ -89,20 +93,22 @@ class _Job:
 
     def begin(self) -> None:
         # Not by the loop, whose factory of tasks a hook may have replaced.
-        self._task = Task(self._flow, loop=asyncio.get_running_loop())
-        self._task.add_done_callback(lambda _: self.ended.release())
+        self.task = Task(self._flow, loop=asyncio.get_running_loop())
+        self.task.add_done_callback(lambda _: self.ended.release())
 
     def cancel(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
+        if self.task is not None:
+            self.task.cancel()
         else:  # the thread was interrupted before it had handed the job over
             self._flow.close()
             self.ended.release()
 
-    def result(self) -> Any:
-        if self._task is None:
-            raise CancelledError
-        return self._task.result()
+
+def _result_of(task: Task[Any] | futures.Future[Any]) -> Any:
+    try:
+        return task.result()
+    except CancelledError:
+        raise JobCancelled("what was waited for was cancelled") from None
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
