@@ -237,6 +237,42 @@ def test_a_signal_handler_of_the_host_that_is_an_object_ends_the_host_and_not_th
     assert ended.returncode == 43, ended.stderr
 
 
+@pytest.mark.parametrize("place", ["copied", "recorded", "logged"])
+def test_an_alarm_of_the_host_ends_the_host_wherever_it_strikes(place: str) -> None:
+    """What its handler raises is an Exception, such as those that are caught of values, recorders and logs."""
+    ended = program(f"""
+        import logging, signal
+        from interpose import Hooks
+
+        def alarm(number, frame):
+            raise TimeoutError
+
+        class Strikes(logging.Handler):
+            def __deepcopy__(self, memo):
+                signal.raise_signal(signal.SIGALRM)
+
+            __call__ = emit = __deepcopy__
+
+        def hook(event):
+            if {place!r} == "logged":
+                raise ValueError
+
+        signal.signal(signal.SIGALRM, alarm)
+        hooks = Hooks()
+        hooks.register("PreToolUse", hook, inline=True)
+        if {place!r} == "logged":
+            logging.getLogger("interpose").addHandler(Strikes())
+        if {place!r} == "recorded":
+            hooks.record(Strikes())
+        try:
+            hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input=Strikes() if {place!r} == "copied" else {{}})
+        except TimeoutError:
+            print("timeout")
+    """)
+
+    assert ended.stdout == "timeout\n", ended.stderr
+
+
 def test_a_second_ctrl_c_ends_a_hook_that_blocks_the_loop() -> None:
     """Fault 122: the first one only cancels the host's task, which this hook does not let run."""
     register = """

@@ -8,7 +8,7 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from .signals import raised_by_signal
+from .signals import not_by_signal
 
 __all__ = ["ATOMS", "Uncopyable", "copied", "copied_if_possible", "differ", "own_copy", "plain_copy"]
 
@@ -36,7 +36,8 @@ def copied_if_possible(value: Any) -> Any:
     """Return a copy that shares nothing changeable with the original, or the original if it cannot be copied."""
     try:
         return copied(value)
-    except Exception:  # the host's own object, which no hook was given either
+    except Exception as error:  # the host's own object, which no hook was given either
+        not_by_signal(error)
         return value
 
 
@@ -45,7 +46,7 @@ def own_copy(value: Any) -> Any:
     try:
         return copied(value)
     except Exception as error:
-        raise Uncopyable(type(error).__name__) from None
+        raise Uncopyable(type(not_by_signal(error)).__name__) from None
 
 
 def plain_copy(value: Any) -> Any:
@@ -72,6 +73,5 @@ def differ(one: object, other: object) -> bool:
     try:
         return bool(one != other)
     except BaseException as error:
-        if raised_by_signal(error):
-            raise
+        not_by_signal(error)
         return True

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import threading
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 from .faults import is_one_of
 
-__all__ = ["raised_by_signal"]
+__all__ = ["not_by_signal", "raised_by_signal"]
+
+_E = TypeVar("_E", bound=BaseException)
+
+
+def not_by_signal(error: _E) -> _E:
+    """Return an exception; raise it if a signal has made it: it is the host's."""
+    if raised_by_signal(error):
+        raise error
+    return error
 
 
 def raised_by_signal(error: BaseException) -> bool:
