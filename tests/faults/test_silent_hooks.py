@@ -417,6 +417,35 @@ def test_a_factory_of_tasks_that_a_hook_gives_to_the_background_loop_makes_no_ta
     assert (ended.stdout, ended.stderr) == ("no\nno\nno\n", "")
 
 
+def test_a_signal_that_strikes_while_a_thread_is_started_leaves_no_thread_without_a_job() -> None:
+    ended = program("""
+        import signal, sys, threading
+        from interpose import Hooks
+
+        def alarm(*_):
+            raise TimeoutError
+
+        def strike(frame, happened, argument):
+            if frame.f_code is threading.Event.wait.__code__ and frame.f_back.f_code is threading.Thread.start.__code__:
+                signal.raise_signal(signal.SIGALRM)
+
+        signal.signal(signal.SIGALRM, alarm)
+        hooks = Hooks()
+        hooks.register("PreToolUse", lambda event: None)
+        struck = 0
+        for _ in range(20):
+            sys.settrace(strike)
+            try:
+                hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
+            except TimeoutError:
+                struck += 1
+            sys.settrace(None)
+        print(struck > 0, sum(thread.name == "interpose-hook" for thread in threading.enumerate()) < 10)
+    """)
+
+    assert ended.stdout == "True True\n", ended.stderr
+
+
 def test_a_signal_handler_may_fire_while_the_background_loop_is_started() -> None:
     ended = program("""
         import asyncio, signal

@@ -9,7 +9,7 @@ from types import FrameType
 import pytest
 from tests.faults.hosts import program
 
-from interpose.handlers._signals import HeldSignals
+from interpose.runtime.held_signals import HeldSignals
 from interpose.runtime.signals import raised_by_signal
 
 
@@ -195,7 +195,7 @@ def test_a_handler_that_the_host_has_kept_meanwhile_still_works() -> None:
 def test_a_child_that_another_thread_forks_meanwhile_holds_nothing() -> None:
     ended = program("""
         import os, signal, threading
-        from interpose.handlers._signals import HeldSignals
+        from interpose.runtime.held_signals import HeldSignals
 
         def fork():
             child = os.fork()
@@ -243,7 +243,7 @@ def test_a_handler_may_raise_any_error_before_it_is_replaced(monkeypatch: pytest
         signal.raise_signal(signal.SIGTERM)  # it has arrived already
 
     before = signal.signal(signal.SIGTERM, fails)
-    monkeypatch.setattr("interpose.handlers._signals.signal.signal", replace)
+    monkeypatch.setattr("interpose.runtime.held_signals.signal.signal", replace)
     with interrupted(ValueError), HeldSignals():
         pass
 
@@ -265,7 +265,7 @@ def test_all_handlers_are_put_back_if_one_raises_while_others_are(
         return get(asked)
 
     get, striking = signal.getsignal, [True]
-    monkeypatch.setattr("interpose.handlers._signals.signal.getsignal", strike)
+    monkeypatch.setattr("interpose.runtime.held_signals.signal.getsignal", strike)
     if block:
         striking.append(False)  # not at the beginning
     with interrupted(error), HeldSignals():
@@ -285,7 +285,7 @@ def test_a_signal_that_is_held_already_is_heard_if_another_one_raises_before_it_
         return get(asked)
 
     get, striking = signal.getsignal, [True]
-    monkeypatch.setattr("interpose.handlers._signals.signal.getsignal", strike)
+    monkeypatch.setattr("interpose.runtime.held_signals.signal.getsignal", strike)
     with interrupted() as errors, HeldSignals():
         pass
 

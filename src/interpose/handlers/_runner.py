@@ -10,10 +10,10 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..replies import Ended, Failure
+from ..runtime.held_signals import HeldSignals
 from ..runtime.named_tuples import NamedTuple
 from ._command_run import CommandRun, ProcessHandle
 from ._process import Start, start_in_group
-from ._signals import HeldSignals
 from ._slots import SlotRequest, slots
 from ._watch import LONGEST_POLL, LoopWatch, PollWatch, Watch
 

@@ -23,13 +23,13 @@ from ..replies import Failure, HookFailed, Reply
 from ..runtime.coroutines import drive
 from ..runtime.faults import type_name
 from ..runtime.forks import after_fork
+from ..runtime.held_signals import HeldSignals
 from ..strict_json import LONGEST, BadJson, decode
 from . import hold_to_trust
 from ._command_run import GRACE, ProcessHandle
 from ._environment import trace_variables
 from ._process import Start
 from ._runner import starters
-from ._signals import HeldSignals
 from ._watch import LoopWatch, PollWatch, Watch
 from .python import ModulePlace
 

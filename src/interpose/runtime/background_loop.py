@@ -8,11 +8,13 @@ from asyncio import CancelledError, Task
 from collections.abc import Callable, Coroutine
 from concurrent import futures
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any
 
 from .faults import log, type_name
 from .forks import after_fork
-from .workers import NoThread
+from .held_signals import HeldSignals
+from .workers import NoThread, start_thread
 
 __all__ = ["BackgroundLoop", "JobCancelled", "background_loop"]
 
@@ -45,9 +47,9 @@ class BackgroundLoop:
                 return _result_of(pool.submit(copy_context().run, asyncio.run, flow))
         try:
             loop = self._running_loop()
-        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
+        except BaseException:  # there is no thread, or the host is interrupted
             flow.close()
-            raise NoThread(f"no event loop can be started: {error}") from None
+            raise
         job = _Job(flow)
         try:
             loop.call_soon_threadsafe(job.begin)
@@ -66,14 +68,14 @@ class BackgroundLoop:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
-                loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=_serve, args=[loop], name="interpose-loop", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:
-                    loop.close()
-                    raise
-                self._loop, self._thread = loop, thread
+                with HeldSignals():
+                    loop = asyncio.new_event_loop()
+                    try:
+                        self._thread = start_thread(partial(_serve, loop), "interpose-loop")
+                    except NoThread:
+                        loop.close()
+                        raise
+                    self._loop = loop
             return self._loop
 
 

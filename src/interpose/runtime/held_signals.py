@@ -1,4 +1,4 @@
-"""Hold signals back while a process is started, watched and ended in the main thread, or another thread is asked.
+"""Hold signals back while the main thread starts, watches and ends a process, starts a thread, or asks another one.
 
 A signal handler may run, and raise, between any two instructions of the main thread: also between the one that starts
 a process and the one that keeps its number. Then nothing would end the process. Or it has just taken the lock of a
