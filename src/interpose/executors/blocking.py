@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from contextvars import copy_context
 
-from ..replies import Failure, describe
+from ..replies import describe
 from ..routes import Place
 from ..runtime.coroutines import drive
 from ..runtime.workers import NoThread
@@ -33,10 +33,8 @@ class BlockingExecutor:
         return None
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
-        """Wait in this thread if the awaitable can do that (it has ``block()``), else on the background loop."""
-        block = getattr(awaitable, "block", None)
-        if block is not None:
-            block()
+        if (block := getattr(awaitable, "block", None)) is not None:
+            block()  # it can wait in this thread
             return
         from .asyncio import background_loop, loop_executor
 
@@ -45,7 +43,11 @@ class BlockingExecutor:
     def detach(self, work: Work) -> None:
         from .asyncio import background_loop, loop_executor
 
-        background_loop.start(lambda: loop_executor.detach(work), copy_context())
+        try:
+            background_loop.start(lambda: loop_executor.detach(work), copy_context())
+        except NoThread as error:
+            work.fail(describe(error))
+            work.next_place(False)  # the run ends with that
 
 
 def _on_background_loop(work: Work) -> None:
@@ -53,11 +55,9 @@ def _on_background_loop(work: Work) -> None:
 
     try:
         background_loop.run(loop_executor.enter_next(work))
-    except NoThread as error:
-        work.fail(describe(error))
-    except JobCancelled:  # by a hook that has cancelled everything on the loop
+    except (NoThread, JobCancelled) as error:  # the host is not interrupted
         work.over = False
-        work.fail(Failure("hook_crash", "a hook has cancelled the loop that it runs on"))
+        work.fail(describe(error))
 
 
 blocking_executor = BlockingExecutor()

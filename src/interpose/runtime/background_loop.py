@@ -69,13 +69,7 @@ class BackgroundLoop:
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
                 with HeldSignals():
-                    loop = asyncio.new_event_loop()
-                    try:
-                        self._thread = start_thread(partial(_serve, loop), "interpose-loop")
-                    except NoThread:
-                        loop.close()
-                        raise
-                    self._loop = loop
+                    self._loop, self._thread = _started_loop()
             return self._loop
 
 
@@ -110,7 +104,19 @@ def _result_of(task: Task[Any] | futures.Future[Any]) -> Any:
     try:
         return task.result()
     except CancelledError:
-        raise JobCancelled("what was waited for was cancelled") from None
+        raise JobCancelled("a hook has cancelled all tasks on its event loop") from None
+
+
+def _started_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+    try:
+        loop = asyncio.new_event_loop()
+    except OSError as error:  # the limit of descriptors
+        raise NoThread(f"no event loop can be started: {error}") from None
+    try:
+        return loop, start_thread(partial(_serve, loop), "interpose-loop")
+    except NoThread:
+        loop.close()
+        raise
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:
