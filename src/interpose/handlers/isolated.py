@@ -116,16 +116,25 @@ class _WorkerProcess:
 
     def begin(self, starter: Callable[[list[int]], ProcessHandle]) -> bytes:
         """Start the process; return the first bytes to send to it."""
-        theirs_in, self.requests = os.pipe()
-        self.answers, theirs_out = os.pipe()
+        theirs: list[int] = []
+        try:
+            self._open_pipes(theirs)
+            self.running = starter([*theirs, 2])
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        return _framed({**self._setup, "sys_path": sys.path})
+
+    def _open_pipes(self, theirs: list[int]) -> None:
+        try:
+            reader, self.requests = os.pipe()
+            theirs.append(reader)
+            self.answers, writer = os.pipe()
+            theirs.append(writer)
+        except OSError as error:
+            raise HookFailed("spawn_resource", f"no pipe can be made: {error.strerror}") from None
         os.set_blocking(self.requests, False)
         os.set_blocking(self.answers, False)
-        try:
-            self.running = starter([theirs_in, theirs_out, 2])
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
-        return _framed({**self._setup, "sys_path": sys.path})
 
     def close(self) -> None:
         """Kill the process with all it has started."""
