@@ -26,6 +26,7 @@ from .replies import Failure, describe
 from .routes import Route, RouteInputs, make_route
 from .run import Listener, Run
 from .runtime.faults import log, type_name
+from .runtime.signals import not_by_signal
 
 __all__ = ["DEEPEST", "Engine", "Recorder"]
 
@@ -117,7 +118,7 @@ class Engine:
             if waiting is not None:
                 await run.executor.wait(waiting)
         except Exception as error:
-            run.lose_record(describe(error), required=bool(getattr(recorder, "required", False)))
+            run.lose_record(describe(not_by_signal(error)), required=bool(getattr(recorder, "required", False)))
             return True
         return False
 

@@ -436,7 +436,7 @@ class Run(Firing):
         part = Run().begin(self.route, self.fields, self.executor)
         part.steps, part.depth, part.round, part.background = (step,), self.depth, self.round, background
         part._careful = self._careful or bool(self._match)  # a plain hook is not told of a match
-        part.began = self.now if background else self.began
+        part.now = part.began = self.now if background else self.began
         part._match, part.call = self._match, self.call
         part._rest = self.rest()  # the same call id for all of them
         if step.handler is not None and not (self._match or step.host_names):

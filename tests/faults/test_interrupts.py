@@ -3,11 +3,24 @@
 import asyncio
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from tests.faults.hosts import BUSY, CALL, WAYS, Program, Way, eventually, kept_now, run, until, within
+from tests.faults.hosts import (
+    BUSY,
+    CALL,
+    WAYS,
+    Program,
+    Way,
+    eventually,
+    kept_now,
+    program,
+    run,
+    unharmed,
+    until,
+    within,
+)  # fmt: skip
 
 from interpose import Hooks, Outcome, context
 
@@ -203,6 +216,63 @@ def test_a_signal_handler_of_the_host_that_exits_ends_the_host_and_not_the_hook(
     assert status == 43, complained
 
 
+def test_a_signal_handler_of_the_host_that_is_an_object_ends_the_host_and_not_the_hook() -> None:
+    ended = program("""
+        import signal, sys
+        from interpose import Hooks
+
+        class Ends:
+            def __call__(self, number, frame):
+                sys.exit(43)
+
+        def hook(event):
+            signal.raise_signal(signal.SIGTERM)
+
+        signal.signal(signal.SIGTERM, Ends())
+        hooks = Hooks()
+        hooks.register("PreToolUse", hook, inline=True)
+        hooks.fire_sync("PreToolUse")
+    """)
+
+    assert ended.returncode == 43, ended.stderr
+
+
+@pytest.mark.parametrize("place", ["copied", "recorded", "logged"])
+def test_an_alarm_of_the_host_ends_the_host_wherever_it_strikes(place: str) -> None:
+    """What its handler raises is an Exception, such as those that are caught of values, recorders and logs."""
+    ended = program(f"""
+        import logging, signal
+        from interpose import Hooks
+
+        def alarm(number, frame):
+            raise TimeoutError
+
+        class Strikes(logging.Handler):
+            def __deepcopy__(self, memo):
+                signal.raise_signal(signal.SIGALRM)
+
+            __call__ = emit = __deepcopy__
+
+        def hook(event):
+            if {place!r} == "logged":
+                raise ValueError
+
+        signal.signal(signal.SIGALRM, alarm)
+        hooks = Hooks()
+        hooks.register("PreToolUse", hook, inline=True)
+        if {place!r} == "logged":
+            logging.getLogger("interpose").addHandler(Strikes())
+        if {place!r} == "recorded":
+            hooks.record(Strikes())
+        try:
+            hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input=Strikes() if {place!r} == "copied" else {{}})
+        except TimeoutError:
+            print("timeout")
+    """)
+
+    assert ended.stdout == "timeout\n", ended.stderr
+
+
 def test_a_second_ctrl_c_ends_a_hook_that_blocks_the_loop() -> None:
     """Fault 122: the first one only cancels the host's task, which this hook does not let run."""
     register = """
@@ -280,6 +350,131 @@ def test_a_keyboard_interrupt_out_of_a_future_does_not_interrupt_the_host() -> N
         pytest.fail("the host was interrupted", pytrace=False)
 
     assert [result.status for result in outcome.results] == ["failed"]
+
+
+def test_a_keyboard_interrupt_that_is_asked_of_a_future_does_not_interrupt_a_host_with_a_handler_of_its_own() -> None:
+    """A host on ``asyncio.run()`` has one: what that raises has a frame of it."""
+
+    async def hook(event: Any) -> None:
+        future = asyncio.get_running_loop().create_future()
+        future.set_exception(KeyboardInterrupt())
+        future.result()
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook)
+
+    outcome = unharmed(lambda: run(hooks.fire("PreToolUse", **CALL)))
+
+    assert [result.status for result in outcome.results] == ["failed"]
+
+
+# The end of a coroutine, and what looks like it.
+
+
+def ends_a_generator() -> None:
+    """Raise GeneratorExit without a ``raise``."""
+
+    def generator() -> Iterator[None]:
+        yield
+
+    begun = generator()
+    next(begun)
+    begun.throw(GeneratorExit)  # type: ignore[attr-defined]
+
+
+async def ends_an_awaited_generator(event: Any) -> None:
+    async def generator() -> AsyncIterator[None]:
+        yield
+
+    begun = generator()
+    await anext(begun)
+    await begun.athrow(GeneratorExit)  # type: ignore[attr-defined]
+
+
+async def awaits_the_end_of_a_generator(event: Any) -> None:
+    await asyncio.sleep(0)
+    await ends_an_awaited_generator(event)
+
+
+class Ended:
+    """A value whose comparison ends a generator."""
+
+    def __ne__(self, other: object) -> bool:
+        ends_a_generator()
+        return True
+
+    def __deepcopy__(self, memo: object) -> "Ended":
+        return self
+
+
+class Unreadable(Mapping[str, Any]):
+    """A mapping that ends a generator when it is read."""
+
+    def __getitem__(self, key: str) -> Any:
+        ends_a_generator()
+
+    def __iter__(self) -> Iterator[str]:
+        ends_a_generator()
+        return iter(())
+
+    def __len__(self) -> int:
+        return 1
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_a_hook_that_ends_a_generator_of_its_own_does_not_end_the_host(way: Way) -> None:
+    outcome = way.outcome(lambda event: ends_a_generator(), on_error="abort")
+
+    assert (outcome.denied, [result.status for result in outcome.results]) == (True, ["failed"])
+
+
+@pytest.mark.parametrize("hook", [ends_an_awaited_generator, awaits_the_end_of_a_generator])
+@pytest.mark.parametrize("inline", [False, True])
+def test_a_coroutine_that_ends_a_generator_of_its_own_does_not_end_the_host(hook: Any, inline: bool) -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", hook, inline=inline, on_error="abort")
+
+    assert unharmed(lambda: run(hooks.fire("PreToolUse", **CALL))).denied
+    assert unharmed(lambda: hooks.fire_sync("PreToolUse", **CALL)).denied
+
+
+@pytest.mark.parametrize("way", WAYS, ids=str)
+def test_values_whose_methods_end_a_generator_do_not_end_the_host(way: Way) -> None:
+    hooks = Hooks()
+    for name in ("one", "other"):
+        way.register(hooks, lambda event: {"x-said": Ended()}, name=name)
+    way.register(hooks, lambda event: Unreadable(), name="unreadable")
+
+    outcome = way.fire(hooks)
+
+    assert [result.status for result in outcome.results] == ["ok", "ok", "failed"]
+
+
+@pytest.mark.parametrize("inline", [False, True])
+def test_no_hook_begins_after_the_coroutine_of_the_host_was_closed(inline: bool) -> None:
+    ended = program(f"""
+        import asyncio, gc
+        from interpose import Hooks
+
+        async def waits(event):
+            print("waits")
+            await asyncio.sleep(30)
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", waits, inline={inline})
+        hooks.register("PreToolUse", lambda event: print("next"), inline={inline})
+        loop = asyncio.new_event_loop()
+        firing = hooks.fire("PreToolUse")
+        loop.call_soon(firing.send, None)
+        for _ in range(3):
+            loop.call_soon(loop.stop)
+            loop.run_forever()
+        firing.close()
+        loop.close()
+        gc.collect()
+    """)
+
+    assert ended.stdout == "waits\n", ended.stderr
 
 
 # Cancellation of the host's own task.
@@ -590,3 +785,74 @@ def test_a_hook_that_cancels_its_own_task_leaves_no_cancellation_for_the_next_on
 
     assert [result.status for result in outcome.results] == ["failed", "ok"]
     assert counted == [0]
+
+
+# Cancellation of what the host waits for besides hooks: its recorder.
+
+
+class Recorder:
+    """A recorder whose record is required, and that waits until it is cancelled; or is cancelled at once."""
+
+    required = True
+
+    def __init__(self, seconds: float = 30) -> None:
+        self.seconds = seconds
+        self.waits = threading.Event()
+
+    async def __call__(self, outcome: Outcome) -> None:
+        self.waits.set()
+        await asyncio.sleep(self.seconds)
+        raise asyncio.CancelledError
+
+
+@pytest.mark.parametrize("loop", [True, False])
+def test_a_recorder_that_is_cancelled_has_lost_a_record_and_does_not_cancel_the_host(loop: bool) -> None:
+    hooks = Hooks()
+    hooks.record(Recorder(0))
+
+    outcome = unharmed(lambda: run(hooks.fire("PreToolUse")) if loop else hooks.fire_sync("PreToolUse"))
+
+    assert (outcome.denied, outcome.reason) == (
+        True, "recorder failed: raised RuntimeError: what was waited for was cancelled"
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_a_host_that_is_cancelled_while_its_recorder_waits_ends(early: bool) -> None:
+    async def main() -> bool:
+        firing = asyncio.create_task(hooks.fire("PreToolUse"))
+        if early:
+            hooks.register("PreToolUse", lambda event: firing.cancel() and None, inline=True)
+        else:
+            await until(recorder.waits.is_set)
+            firing.cancel()
+        await asyncio.wait([firing])
+        return firing.cancelled()
+
+    hooks, recorder = Hooks(), Recorder()
+    hooks.record(recorder)
+
+    with within(BUSY):
+        assert run(main())
+
+
+def test_a_hook_that_cancels_everything_on_the_background_loop_cancels_no_other_host_that_waits_there() -> None:
+    async def cancels_everything(event: Any) -> None:
+        for task in asyncio.all_tasks():
+            task.cancel()
+
+    def host() -> None:
+        outcomes.append(unharmed(lambda: recorded.fire_sync("PreToolUse")))
+
+    outcomes: list[Outcome] = []
+    recorded, recorder, others = Hooks(), Recorder(), Hooks()
+    recorded.record(recorder)
+    others.register("PreToolUse", cancels_everything)
+    other = threading.Thread(target=host)
+    other.start()
+    recorder.waits.wait(BUSY)
+
+    others.fire_sync("PreToolUse")
+
+    other.join(BUSY)
+    assert [outcome.denied for outcome in outcomes] == [True]

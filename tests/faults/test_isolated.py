@@ -1,6 +1,7 @@
 """Functions in worker processes: they can be ended, replaced, and cannot take the host along."""
 
 import asyncio
+import errno
 import gc
 import os
 import threading
@@ -231,3 +232,24 @@ def test_a_cancelled_firing_ends_it(tmp_path: Path) -> None:
 
     asyncio.run(host())
     assert eventually(lambda: not alive(int(note.read_text())))
+
+
+def test_a_worker_for_which_there_is_one_pipe_only_has_failed_and_leaves_no_descriptor(
+    fire: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pipe() -> tuple[int, int]:
+        if pipes:
+            raise OSError(errno.EMFILE, "Too many open files")
+        pipes.append(make())
+        return pipes[0]
+
+    make, pipes = os.pipe, list[tuple[int, int]]()
+    fire(isolated(isolated_hooks.well), **call())  # what it takes to start one is there
+    monkeypatch.setattr(os, "pipe", pipe)
+
+    [result] = fire(isolated(isolated_hooks.well), **call()).results
+
+    assert (result.error.code, str(result.error)) == ("spawn_resource", "no pipe can be made: Too many open files")
+    for descriptor in pipes[0]:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(descriptor)

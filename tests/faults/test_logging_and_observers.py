@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from tests.faults.hosts import BUSY, CALL, WAYS, Way, eventually, run, unharmed, within
+from tests.faults.hosts import BUSY, CALL, WAYS, Way, eventually, program, run, unharmed, within
 
 from interpose import BadHook, Hooks, Outcome, Reply, deny
 
@@ -300,3 +300,35 @@ def test_a_hook_left_behind_is_told_to_have_ended_once() -> None:
         assert subscription.flush()
 
     assert [message["subtype"] for message in seen] == ["hook_started", "hook_response"]
+
+
+def test_a_signal_that_strikes_while_an_observer_is_told_keeps_no_other_thread_from_firing() -> None:
+    """The signal strikes in the method of the standard library that takes the lock of a condition."""
+    ended = program("""
+        import sys, threading
+        from interpose import Hooks
+
+        def strike(frame, happened, argument):
+            if frame.f_code is threading.Condition.__enter__.__code__ and happened == "return":
+                raise KeyboardInterrupt
+            return strike
+
+        def fire():
+            hooks.fire_sync("PreToolUse")
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", lambda event: None, inline=True)
+        hooks.observe(print)
+        sys.settrace(strike)
+        try:
+            fire()
+        except KeyboardInterrupt:
+            pass
+        sys.settrace(None)
+        other = threading.Thread(target=fire, daemon=True)
+        other.start()
+        other.join(10)
+        sys.stderr.write("hangs" if other.is_alive() else "fires")
+    """)
+
+    assert ended.stderr == "fires"

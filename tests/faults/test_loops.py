@@ -10,6 +10,7 @@ import pytest
 from tests.faults.hosts import BUSY, CALL, in_threads, program, run, unharmed, within
 
 from interpose import Hooks, Outcome, context, deny
+from interpose.run import BREAKER_FAILURES
 
 # Event loops.
 
@@ -232,6 +233,18 @@ def test_a_guard_beside_a_hook_that_cancels_everything_on_the_loop_denies(guard_
 
     assert outcome.denied
     assert [(result.hook, result.status) for result in outcome.results] == [(name, "failed") for name in names]
+
+
+def test_a_hook_beside_others_that_cancels_everything_each_time_is_not_waited_for_any_more() -> None:
+    hooks = Hooks()
+    for name in ("one", "other"):
+        hooks.register("PreToolUse", cancels_everything, name=name, parallel=True)
+    for _ in range(BREAKER_FAILURES):
+        hooks.fire_sync("PreToolUse", **CALL)
+
+    results = hooks.fire_sync("PreToolUse", **CALL).results
+
+    assert [result.error.code for result in results if result.error] == ["breaker_open", "breaker_open"]
 
 
 def test_a_deny_holds_although_a_hook_beside_it_cancels_everything_on_the_loop() -> None:

@@ -558,3 +558,39 @@ def test_values_that_cannot_be_compared_are_two_different_ones(error: BaseExcept
 
     assert outcome.allowed
     assert [(one.hook, one.wish) for one in outcome.ignored] == [("first", "x-key: a later hook said something else")]
+
+
+class BreaksLater:
+    """A value that can be copied at first, and breaks when a host reads it."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+        self.copies = 0
+
+    def __deepcopy__(self, memo: object) -> "BreaksLater":
+        self.copies += 1
+        if self.copies > 2:
+            raise self.error
+        return self
+
+
+@every_error
+def test_a_value_that_breaks_when_a_host_reads_it_is_given_to_it_as_it_is(error: BaseException) -> None:
+    """Fault 136: what is read of an outcome is a copy, where there can be one."""
+    value = BreaksLater(error)
+    outcome = THREAD.outcome(lambda event: {"x-key": value})
+
+    assert unharmed(lambda: [outcome.extra["x-key"] for _ in range(3)]) == [value] * 3
+
+
+@every_way
+@every_error
+def test_an_input_that_breaks_when_it_is_copied_is_no_fault_of_the_hook(way: Way, error: BaseException) -> None:
+    """Fault 140: the hook could not be asked, so the action does not go on, and that is not counted."""
+    hooks = Hooks()
+    way.register(hooks, lambda event: None)
+
+    outcome = way.fire(hooks, tool_name="Bash", tool_input={"command": hostile(object, error, "__deepcopy__")()})
+
+    assert outcome.denied
+    assert [result.error.code for result in outcome.results if result.error] == ["payload"]

@@ -384,27 +384,66 @@ def test_hooks_after_one_that_cancels_everything_on_the_background_loop_still_ru
     assert hooks.fire_sync("PreToolUse", **CALL).context == ["second"]
 
 
-def test_a_host_does_not_wait_for_a_background_loop_that_makes_no_tasks() -> None:
-    ended = program("""
+@pytest.mark.parametrize("does", ["raise ZeroDivisionError", "return Never()"])
+def test_a_factory_of_tasks_that_a_hook_gives_to_the_background_loop_makes_no_task_of_a_hook(does: str) -> None:
+    ended = program(f"""
         import asyncio
-        from interpose import Hooks
+        from interpose import Hooks, deny
 
-        def fails(loop, flow, **options):
-            raise ZeroDivisionError
+        class Never:
+            def __getattr__(self, name):
+                return lambda *_, **__: None
+
+        def factory(loop, flow, **options):
+            flow.close()
+            {does}
 
         async def replaces_the_factory(event):
-            asyncio.get_running_loop().set_task_factory(fails)
+            asyncio.get_running_loop().set_task_factory(factory)
+
+        async def denies(event):
+            await asyncio.sleep(0)
+            return deny("no")
 
         hooks = Hooks()
-        hooks.register("PreToolUse", replaces_the_factory)
-        hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
-        [result] = hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={}).results
-        print(result.error.code, result.error)
+        hooks.register("PreToolUse", replaces_the_factory, priority=1)
+        hooks.register("PreToolUse", denies)
+        hooks.register("PreCompact", denies, name="one", parallel=True)
+        hooks.register("PreCompact", denies, name="other", parallel=True)
+        for event in ("PreToolUse", "PreToolUse", "PreCompact"):
+            print(hooks.fire_sync(event).reason)
     """)
 
-    assert ended.stdout == "spawn_resource the event loop in the background makes no task: ZeroDivisionError\n", (
-        ended.stderr
-    )
+    assert (ended.stdout, ended.stderr) == ("no\nno\nno\n", "")
+
+
+def test_a_signal_that_strikes_while_a_thread_is_started_leaves_no_thread_without_a_job() -> None:
+    ended = program("""
+        import signal, sys, threading
+        from interpose import Hooks
+
+        def alarm(*_):
+            raise TimeoutError
+
+        def strike(frame, happened, argument):
+            if frame.f_code is threading.Event.wait.__code__ and frame.f_back.f_code is threading.Thread.start.__code__:
+                signal.raise_signal(signal.SIGALRM)
+
+        signal.signal(signal.SIGALRM, alarm)
+        hooks = Hooks()
+        hooks.register("PreToolUse", lambda event: None)
+        struck = 0
+        for _ in range(20):
+            sys.settrace(strike)
+            try:
+                hooks.fire_sync("PreToolUse", tool_name="Bash", tool_input={})
+            except TimeoutError:
+                struck += 1
+            sys.settrace(None)
+        print(struck > 0, sum(thread.name == "interpose-hook" for thread in threading.enumerate()) < 10)
+    """)
+
+    assert ended.stdout == "True True\n", ended.stderr
 
 
 def test_a_signal_handler_may_fire_while_the_background_loop_is_started() -> None:

@@ -261,6 +261,56 @@ def test_a_function_needs_no_descriptor() -> None:
     assert ended.stdout.splitlines() == ["ran", "ran"]
 
 
+def test_a_coroutine_of_a_host_without_a_loop_fails_if_there_is_no_descriptor_for_one() -> None:
+    """Fault 233: the host gets an outcome and no error; later the same hook runs."""
+    ended = program("""
+        import resource
+        from interpose import Hooks, deny
+
+        async def guard(event):
+            return deny("ran")
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", guard, on_error="abort")
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        import interpose.executors.asyncio
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        [first] = hooks.fire_sync("PreToolUse").results
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        [second] = hooks.fire_sync("PreToolUse").results
+        print(first.error.code, first.decision, second.reason)
+    """)
+    assert ended.stdout == "spawn_resource deny ran\n", ended.stderr
+
+
+def test_a_hook_in_the_background_that_gets_no_thread_has_failed_and_is_in_the_record() -> None:
+    """Fault 145: the host has its outcome already when the hook would begin."""
+    ended = program("""
+        import threading
+        from interpose import Hooks
+
+        class Recorder:
+            def __call__(self, outcome):
+                print(*(result.status for result in outcome.results))
+
+            def record_background(self, outcome):
+                print(*(result.error.code for result in outcome.results))
+
+        def start(thread):
+            raise RuntimeError("can't start new thread")
+
+        async def hook(event):
+            print("runs")
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", hook, async_=True)
+        hooks.record(Recorder())
+        threading.Thread.start = start
+        print(hooks.fire_sync("PreToolUse").allowed)
+    """)
+    assert ended.stdout == "spawn_resource\nok\nTrue\n", ended.stderr
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_a_job_of_a_forked_child_is_not_run_by_its_parent() -> None:
     """Threads of parent and child share no jobs: each runs its own hooks, in turn and at once."""

@@ -9,7 +9,8 @@ from types import FrameType
 import pytest
 from tests.faults.hosts import program
 
-from interpose.handlers._signals import HeldSignals
+from interpose.runtime.held_signals import HeldSignals
+from interpose.runtime.signals import raised_by_signal
 
 
 class Terminated(Exception):
@@ -137,6 +138,14 @@ def test_an_event_that_is_fired_meanwhile_can_be_interrupted() -> None:
     assert done == []
 
 
+def test_what_a_handler_raises_later_is_still_known_as_raised_by_a_signal() -> None:
+    with HeldSignals():
+        with interrupted(Terminated) as errors, HeldSignals():
+            signal.raise_signal(signal.SIGTERM)
+
+        assert raised_by_signal(errors[0])
+
+
 def test_a_handler_that_the_host_sets_meanwhile_stays() -> None:
     def another(number: int, frame: FrameType | None) -> None:
         raise Terminated
@@ -186,7 +195,7 @@ def test_a_handler_that_the_host_has_kept_meanwhile_still_works() -> None:
 def test_a_child_that_another_thread_forks_meanwhile_holds_nothing() -> None:
     ended = program("""
         import os, signal, threading
-        from interpose.handlers._signals import HeldSignals
+        from interpose.runtime.held_signals import HeldSignals
 
         def fork():
             child = os.fork()
@@ -234,7 +243,7 @@ def test_a_handler_may_raise_any_error_before_it_is_replaced(monkeypatch: pytest
         signal.raise_signal(signal.SIGTERM)  # it has arrived already
 
     before = signal.signal(signal.SIGTERM, fails)
-    monkeypatch.setattr("interpose.handlers._signals.signal.signal", replace)
+    monkeypatch.setattr("interpose.runtime.held_signals.signal.signal", replace)
     with interrupted(ValueError), HeldSignals():
         pass
 
@@ -256,7 +265,7 @@ def test_all_handlers_are_put_back_if_one_raises_while_others_are(
         return get(asked)
 
     get, striking = signal.getsignal, [True]
-    monkeypatch.setattr("interpose.handlers._signals.signal.getsignal", strike)
+    monkeypatch.setattr("interpose.runtime.held_signals.signal.getsignal", strike)
     if block:
         striking.append(False)  # not at the beginning
     with interrupted(error), HeldSignals():
@@ -264,3 +273,56 @@ def test_all_handlers_are_put_back_if_one_raises_while_others_are(
 
     assert not striking
     monkeypatch.undo()
+
+
+def test_a_signal_that_is_held_already_is_heard_if_another_one_raises_before_it_is_held(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def strike(asked: int) -> object:
+        if asked == signal.SIGTERM and striking and striking.pop():
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGTERM)
+        return get(asked)
+
+    get, striking = signal.getsignal, [True]
+    monkeypatch.setattr("interpose.runtime.held_signals.signal.getsignal", strike)
+    with interrupted() as errors, HeldSignals():
+        pass
+
+    assert isinstance(errors[0].__context__, Terminated)
+    monkeypatch.undo()
+
+
+def test_a_signal_that_strikes_while_a_host_waits_for_its_turn_keeps_no_other_command_from_its_own() -> None:
+    """The signal strikes in the method of the standard library that takes the lock of an event, in which it stays."""
+    ended = program("""
+        import sys, threading
+        from time import sleep
+        from interpose import Hooks
+        from interpose.handlers._slots import MOST_RUNNING, slots
+
+        def end_another():
+            sleep(0.2)
+            slots.give_back(turns.pop())
+
+        def strike(frame, happened, argument):
+            if frame.f_code is threading.Condition.__enter__.__code__ and happened == "return":
+                sleep(0.5)  # the other command ends meanwhile
+                raise KeyboardInterrupt
+            return strike
+
+        hooks = Hooks()
+        hooks.register("PreToolUse", command="exit 2")
+        turns = [slots.take() for _ in range(MOST_RUNNING)]
+        other = threading.Thread(target=end_another, daemon=True)
+        other.start()
+        sys.settrace(strike)
+        try:
+            hooks.fire_sync("PreToolUse")
+        except KeyboardInterrupt:
+            pass
+        sys.settrace(None)
+        print(hooks.fire_sync("PreToolUse").decision)
+    """, seconds=20)  # fmt: skip
+
+    assert ended.stdout == "deny\n", ended.stderr

@@ -130,7 +130,7 @@ def test_a_signal_is_not_on_purpose() -> None:
         signal.signal(signal.SIGINT, before)
 
 
-def test_the_end_of_a_coroutine_is_not_on_purpose() -> None:
+def test_no_signal_has_ended_a_coroutine() -> None:
     seen: list[BaseException] = []
 
     def generator() -> Any:
@@ -144,7 +144,7 @@ def test_the_end_of_a_coroutine_is_not_on_purpose() -> None:
     next(running)
     running.close()
 
-    assert raised_by_signal(seen[0])
+    assert not raised_by_signal(seen[0])
 
 
 # The log.

@@ -15,7 +15,7 @@ from ..decide import HookRun
 from ..model import NOTHING_SAID, Decision, HookEffect, Outcome, facts_of
 from ..person.caller import caller, client
 from ..person.permission import Permission
-from ..runtime.signals import raised_by_signal
+from ..runtime.signals import not_by_signal
 from .columns import (
     DECISIONS,
     FIRING,
@@ -119,8 +119,7 @@ def entry_of(outcome: Outcome, configuration: str, redact: Callable[[str], str])
     try:
         text = encode(document)
     except BaseException as error:
-        if raised_by_signal(error):
-            raise
+        not_by_signal(error)
     else:
         if len(text) <= LONGEST and (subject is None or type(subject) is str) and type(session) is str:
             us = document.get("us", 0)

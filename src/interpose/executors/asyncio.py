@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from asyncio import CancelledError, get_running_loop
+from asyncio import CancelledError, Task, current_task, get_running_loop
 from collections.abc import Awaitable
 from math import inf
 from time import monotonic
@@ -11,15 +11,16 @@ from typing import Any
 
 from ..errors import UsageError
 from ..routes import Place
-from ..runtime.background_loop import background_loop
+from ..runtime.background_loop import JobCancelled, background_loop
 from ..runtime.eager_tasks import begin, begin_task, go_on, hide
 from ..runtime.faults import is_one_of
 from ..runtime.forks import after_fork
 from ..runtime.signals import raised_by_signal
+from ..runtime.tasks import unless_cancelled
 from .base import GRACE, Chain, Work, kept
 from .threads import ThreadChain
 
-__all__ = ["CancelledError", "LoopExecutor", "background_loop", "loop_executor"]
+__all__ = ["JobCancelled", "LoopExecutor", "background_loop", "loop_executor"]
 
 _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 
@@ -27,21 +28,21 @@ _SHORTEST_TICK, _LONGEST_TICK = 0.005, 0.05
 class LoopChain(Chain):
     """A chain on an event loop: in a task of its own, or in the host's. The host may be cancelled while a hook runs."""
 
-    task: asyncio.Task[Any] | None = None  # set when it first has to wait
+    task: Task[Any] | None = None  # set when it first has to wait
     inline = False  # whether that is the host's own
     cancelling = 0  # how often the host had been cancelled then
     gives_up = inf  # when a hook that was cancelled and does not end is left behind
 
     def passes_on(self, error: BaseException) -> bool:
-        """Say whether a signal made the exception, or the cancellation of the host whose task this is.
+        """Say whether a signal made the exception, or the host: it has cancelled its task, or closed its coroutine.
 
-        Any other cancellation is the hook's own, or its deadline's.
+        Any other cancellation is the hook's own, or its deadline's, and so is any other end of a coroutine.
         """
-        if not is_one_of(error, CancelledError):
-            return raised_by_signal(error)
         task, due = self.task, self.due is not None
-        if task is None:
-            return False
+        if is_one_of(error, GeneratorExit):  # a coroutine is closed from outside of its task
+            return self.inline if task is None else current_task(task.get_loop()) is not task
+        if task is None or not is_one_of(error, CancelledError):
+            return raised_by_signal(error)
         if self.inline and task.cancelling() > (self.cancelling + 1 if due else 0):
             self.settle()
             return True
@@ -74,7 +75,7 @@ class _Watch:
     """The tasks and waiting chains of one event loop, with one timer for all, which is cheaper than one for each."""
 
     def __init__(self) -> None:
-        self.detached: set[asyncio.Task[None]] = set()
+        self.detached: set[Task[None]] = set()
         self._chains: set[LoopChain | ThreadChain] = set()
         self._ticking = False
 
@@ -127,7 +128,7 @@ class LoopExecutor:
     async def _side_by_side(self, work: Work) -> None:
         """Run a parallel group to completion: a deny of one does not stop the others."""
         parts, loop = work.parts(), _running_loop()
-        tasks = [loop.create_task(self._run(part)) for part in parts]
+        tasks = [Task(self._run(part), loop=loop) for part in parts]  # a hook may have replaced the loop's factory
         try:
             await asyncio.gather(*tasks)
         except CancelledError:
@@ -148,11 +149,11 @@ class LoopExecutor:
         return place is not None
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
-        await awaitable
+        await unless_cancelled(awaitable)
 
     def detach(self, work: Work) -> None:
         loop = _running_loop()
-        detached, task = _watch_of(loop).detached, loop.create_task(self._run(work))
+        detached, task = _watch_of(loop).detached, Task(self._run(work), loop=loop)
         detached.add(task)
         task.add_done_callback(detached.discard)
 
@@ -160,7 +161,7 @@ class LoopExecutor:
 loop_executor = LoopExecutor()
 
 
-async def _attend(work: Work, chain: LoopChain, task: asyncio.Task[None]) -> None:
+async def _attend(work: Work, chain: LoopChain, task: Task[None]) -> None:
     if not task.done():
         loop = task.get_loop()
         chain.work, chain.task, chain.waiter = work, task, loop.create_future()
@@ -175,7 +176,7 @@ async def _attend(work: Work, chain: LoopChain, task: asyncio.Task[None]) -> Non
 
 async def _attend_inline(work: Work, chain: LoopChain, rest: Awaitable[None]) -> None:
     # Taken now: before the task waits, nothing can be raised in it from outside.
-    chain.work, chain.task, chain.inline = work, asyncio.current_task(), True
+    chain.work, chain.task, chain.inline = work, current_task(), True
     chain.cancelling = chain.task.cancelling() if chain.task is not None else 0
     await _watch_of(_running_loop()).wait(chain, rest)
 
@@ -206,10 +207,10 @@ def _running_loop() -> asyncio.AbstractEventLoop:
         raise UsageError("fire() needs a running asyncio loop", hint="use fire_sync()") from None
 
 
-def _keep(task: asyncio.Task[Any]) -> None:
+def _keep(task: Task[Any]) -> None:
     """Leave a task to a hook that does not end: the run, and the end of the loop, do not wait for it."""
 
-    def ended_after_all(task: asyncio.Task[Any]) -> None:
+    def ended_after_all(task: Task[Any]) -> None:
         kept.drop(task)
         if not task.cancelled():
             task.exception()  # read, so that asyncio does not complain about it
@@ -219,7 +220,7 @@ def _keep(task: asyncio.Task[Any]) -> None:
     hide(task)
 
 
-async def _end(*tasks: asyncio.Task[Any]) -> None:
+async def _end(*tasks: Task[Any]) -> None:
     """Cancel tasks and give them a moment; leave those that do not end, also if the host is cancelled again."""
     for task in tasks:
         task.cancel()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Awaitable
 from contextvars import copy_context
 
-from ..replies import Failure, describe
+from ..replies import describe
 from ..routes import Place
 from ..runtime.coroutines import drive
 from ..runtime.workers import NoThread
@@ -34,8 +34,7 @@ class BlockingExecutor:
 
     async def wait(self, awaitable: Awaitable[None]) -> None:
         """Wait in this thread if the awaitable has ``block()``, else on the background loop."""
-        block = getattr(awaitable, "block", None)
-        if block is not None:
+        if (block := getattr(awaitable, "block", None)) is not None:
             block()
             return
         from .asyncio import background_loop, loop_executor
@@ -45,20 +44,21 @@ class BlockingExecutor:
     def detach(self, work: Work) -> None:
         from .asyncio import background_loop, loop_executor
 
-        background_loop.start(lambda: loop_executor.detach(work), copy_context())
+        try:
+            background_loop.start(lambda: loop_executor.detach(work), copy_context())
+        except NoThread as error:
+            work.fail(describe(error))
+            work.next_place(False)  # the run ends with that
 
 
 def _on_background_loop(work: Work) -> None:
-    from .asyncio import CancelledError, background_loop, loop_executor
+    from .asyncio import JobCancelled, background_loop, loop_executor
 
     try:
         background_loop.run(loop_executor.enter_next(work))
-    except NoThread as error:
-        work.fail(describe(error))
-    except CancelledError:
-        # Not by this host, which has no task: a hook has cancelled everything on the loop.
+    except (NoThread, JobCancelled) as error:  # the host is not interrupted
         work.over = False
-        work.fail(Failure("hook_crash", "cancelled the loop that it runs on"))
+        work.fail(describe(error))
 
 
 blocking_executor = BlockingExecutor()

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import sys
-import threading
+from _thread import allocate_lock
 from collections.abc import Callable
 from functools import partial
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..replies import Ended, Failure
+from ..runtime.held_signals import HeldSignals
 from ..runtime.named_tuples import NamedTuple
 from ._command_run import CommandRun, ProcessHandle
 from ._process import Start, start_in_group
-from ._signals import HeldSignals
 from ._slots import SlotRequest, slots
 from ._watch import LONGEST_POLL, LoopWatch, PollWatch, Watch
 
@@ -144,12 +144,13 @@ class _ThreadWaiter:
         self._signals = signals
 
     async def turn(self, deadline: float) -> SlotRequest:
-        bell = threading.Event()
-        turn = slots.queue(bell.set)
+        bell = allocate_lock()  # the lock of an Event stays taken if a signal strikes while it is taken
+        bell.acquire()
+        turn = slots.queue(bell.release)
         try:
             self._signals.hear()
             while not turn.granted and (left := deadline - monotonic()) > 0:
-                bell.wait(min(left, LONGEST_POLL))
+                bell.acquire(timeout=min(left, LONGEST_POLL))
         except BaseException:
             self._signals.heard = False
             slots.give_back(turn)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     import asyncio
 
-    from ._signals import HeldSignals
+    from ..runtime.held_signals import HeldSignals
 
 __all__ = ["LONGEST_POLL", "LoopWatch", "PollWatch", "Watch"]
 

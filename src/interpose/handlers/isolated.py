@@ -23,13 +23,13 @@ from ..replies import Failure, HookFailed, Reply
 from ..runtime.coroutines import drive
 from ..runtime.faults import type_name
 from ..runtime.forks import after_fork
+from ..runtime.held_signals import HeldSignals
 from ..strict_json import LONGEST, BadJson, decode
 from . import hold_to_trust
 from ._command_run import GRACE, ProcessHandle
 from ._environment import trace_variables
 from ._process import Start
 from ._runner import starters
-from ._signals import HeldSignals
 from ._watch import LoopWatch, PollWatch, Watch
 from .python import ModulePlace
 
@@ -116,16 +116,25 @@ class _WorkerProcess:
 
     def begin(self, starter: Callable[[list[int]], ProcessHandle]) -> bytes:
         """Start the process; return the first bytes to send to it."""
-        theirs_in, self.requests = os.pipe()
-        self.answers, theirs_out = os.pipe()
+        theirs: list[int] = []
+        try:
+            self._open_pipes(theirs)
+            self.running = starter([*theirs, 2])
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        return _framed({**self._setup, "sys_path": sys.path})
+
+    def _open_pipes(self, theirs: list[int]) -> None:
+        try:
+            reader, self.requests = os.pipe()
+            theirs.append(reader)
+            self.answers, writer = os.pipe()
+            theirs.append(writer)
+        except OSError as error:
+            raise HookFailed("spawn_resource", f"no pipe can be made: {error.strerror}") from None
         os.set_blocking(self.requests, False)
         os.set_blocking(self.answers, False)
-        try:
-            self.running = starter([theirs_in, theirs_out, 2])
-        finally:
-            os.close(theirs_in)
-            os.close(theirs_out)
-        return _framed({**self._setup, "sys_path": sys.path})
 
     def close(self) -> None:
         """Kill the process with all it has started."""

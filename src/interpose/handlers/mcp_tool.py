@@ -13,10 +13,10 @@ from ..event import Event
 from ..model import Hook
 from ..records import Record, made_by
 from ..replies import Ended, Failure, HookFailed
+from ..runtime.held_signals import HeldSignals
 from ..runtime.regex import regex
 from . import hold_to_trust
 from ._encoded import written_event
-from ._signals import HeldSignals
 from ._watch import LONGEST_POLL
 from .declared_command import Command
 from .mcp_servers import HttpServer, McpServer, StdioServer

@@ -18,11 +18,11 @@ from ..ids import new_id
 from ..model import Hook
 from ..records import Record
 from ..replies import Ended, Failure, HookFailed
+from ..runtime.held_signals import HeldSignals
 from ..runtime.regex import regex
 from . import depth, hold_to_trust
 from ._encoded import check_text, encoded_event
 from ._environment import trace_variables
-from ._signals import HeldSignals
 from ._watch import LONGEST_POLL
 from .nats_client import NatsOptions
 from .nats_names import FAILURE_HEADER, WORKER_HEADER

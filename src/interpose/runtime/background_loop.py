@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from asyncio import CancelledError, Task
 from collections.abc import Callable, Coroutine
 from concurrent import futures
 from contextvars import Context, copy_context
+from functools import partial
 from typing import Any
 
 from .faults import log, type_name
 from .forks import after_fork
-from .workers import NoThread
+from .held_signals import HeldSignals
+from .workers import NoThread, start_thread
 
-__all__ = ["BackgroundLoop", "background_loop"]
+__all__ = ["BackgroundLoop", "JobCancelled", "background_loop"]
 
 _TICK = 0.05
 _CANCELLING = 0.2  # seconds that a coroutine has to end after the host was interrupted
+
+
+class JobCancelled(RuntimeError):
+    """A coroutine on the loop was cancelled, and not by the thread that waits for it, which has no task."""
 
 
 class BackgroundLoop:
@@ -37,12 +44,12 @@ class BackgroundLoop:
         if threading.current_thread() is self._thread:
             # A hook on this very loop wants to wait for it: that needs another loop for as long as it takes.
             with futures.ThreadPoolExecutor(1) as pool:
-                return pool.submit(copy_context().run, asyncio.run, flow).result()
+                return _result_of(pool.submit(copy_context().run, asyncio.run, flow))
         try:
             loop = self._running_loop()
-        except RuntimeError as error:  # the limit of threads, or the interpreter is shutting down
+        except BaseException:  # there is no thread, or the host is interrupted
             flow.close()
-            raise NoThread(f"no event loop can be started: {error}") from None
+            raise
         job = _Job(flow)
         try:
             loop.call_soon_threadsafe(job.begin)
@@ -52,7 +59,7 @@ class BackgroundLoop:
             loop.call_soon_threadsafe(job.cancel)
             job.ended.acquire(timeout=_CANCELLING)
             raise
-        return job.result()
+        return _result_of(job.task)
 
     def start(self, job: Callable[[], None], context: Context) -> None:
         self.started += 1
@@ -61,14 +68,8 @@ class BackgroundLoop:
     def _running_loop(self) -> asyncio.AbstractEventLoop:
         with self._lock:
             if self._loop is None or self._thread is None or not self._thread.is_alive():
-                loop = asyncio.new_event_loop()
-                thread = threading.Thread(target=_serve, args=[loop], name="interpose-loop", daemon=True)
-                try:
-                    thread.start()
-                except RuntimeError:
-                    loop.close()
-                    raise
-                self._loop, self._thread = loop, thread
+                with HeldSignals():
+                    self._loop, self._thread = _started_loop()
             return self._loop
 
 
@@ -79,8 +80,7 @@ class _Job:
     the thread after it has taken that lock and before it has entered the block that releases it.
     """
 
-    _task: asyncio.Task[Any] | None = None  # set when it has begun
-    _broken: BaseException | None = None  # why it cannot begin
+    task: Any = None  # set when it has begun
 
     def __init__(self, flow: Coroutine[Any, Any, Any]) -> None:
         self._flow = flow
@@ -88,28 +88,35 @@ class _Job:
         self.ended.acquire()
 
     def begin(self) -> None:
-        try:
-            task = asyncio.get_running_loop().create_task(self._flow)
-            task.add_done_callback(lambda _: self.ended.release())
-            self._task = task
-        except BaseException as error:  # a hook has given the loop a factory of tasks that fails
-            self._give_up(NoThread(f"the event loop in the background makes no task: {type_name(error)}"))
+        # Not by the loop, whose factory of tasks a hook may have replaced.
+        self.task = Task(self._flow, loop=asyncio.get_running_loop())
+        self.task.add_done_callback(lambda _: self.ended.release())
 
     def cancel(self) -> None:
-        if self._task is not None:
-            self._task.cancel()
-        elif self._broken is None:  # the thread was interrupted before it had handed the job over
-            self._give_up(asyncio.CancelledError())
+        if self.task is not None:
+            self.task.cancel()
+        else:  # the thread was interrupted before it had handed the job over
+            self._flow.close()
+            self.ended.release()
 
-    def result(self) -> Any:
-        if self._task is None:
-            raise self._broken or asyncio.CancelledError
-        return self._task.result()
 
-    def _give_up(self, error: BaseException) -> None:
-        self._broken = error
-        self.ended.release()
-        self._flow.close()
+def _result_of(task: Task[Any] | futures.Future[Any]) -> Any:
+    try:
+        return task.result()
+    except CancelledError:
+        raise JobCancelled("a hook has cancelled all tasks on its event loop") from None
+
+
+def _started_loop() -> tuple[asyncio.AbstractEventLoop, threading.Thread]:
+    try:
+        loop = asyncio.new_event_loop()
+    except OSError as error:  # the limit of descriptors
+        raise NoThread(f"no event loop can be started: {error}") from None
+    try:
+        return loop, start_thread(partial(_serve, loop), "interpose-loop")
+    except NoThread:
+        loop.close()
+        raise
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 from copy import deepcopy
 from typing import Any
 
-from .signals import raised_by_signal
+from .faults import type_name
+from .signals import not_by_signal
 
 __all__ = ["ATOMS", "Uncopyable", "copied", "copied_if_possible", "differ", "own_copy", "plain_copy"]
 
@@ -36,7 +37,8 @@ def copied_if_possible(value: Any) -> Any:
     """Return a copy that shares nothing changeable with the original, or the original if it cannot be copied."""
     try:
         return copied(value)
-    except Exception:  # the host's own object, which no hook was given either
+    except BaseException as error:  # the host's own object, which no hook was given either; or one that breaks later
+        not_by_signal(error)
         return value
 
 
@@ -44,8 +46,8 @@ def own_copy(value: Any) -> Any:
     """Return a copy that shares nothing changeable with the original, or raise Uncopyable."""
     try:
         return copied(value)
-    except Exception as error:
-        raise Uncopyable(type(error).__name__) from None
+    except BaseException as error:
+        raise Uncopyable(type_name(not_by_signal(error))) from None
 
 
 def plain_copy(value: Any) -> Any:
@@ -72,6 +74,5 @@ def differ(one: object, other: object) -> bool:
     try:
         return bool(one != other)
     except BaseException as error:
-        if raised_by_signal(error):
-            raise
+        not_by_signal(error)
         return True

@@ -67,7 +67,7 @@ class _StandIn:
         self.ready = False  # whether it can be cancelled without being lost: its own first turn has come
         self._called = loop.create_future()
         self._begun: _Begun | None = None
-        self.task = loop.create_task(self._stand_by(), name=_NAME)
+        self.task = Task(self._stand_by(), loop=loop, name=_NAME)
         hide(self.task)  # until a coroutine needs it: a host that waits for all tasks must not wait for this one
 
     async def _stand_by(self) -> None:
@@ -141,7 +141,7 @@ else:
         if stand_in is None or stand_in.loop is not loop:
             stand_in = _of_thread.stand_in = _StandIn(loop)
         if not stand_in.ready:
-            return loop.create_task(flow)
+            return Task(flow, loop=loop, name=_NAME)
         _of_thread.stand_in = None  # a hook may fire, too
         if stand_in.begin(flow):
             return stand_in.task

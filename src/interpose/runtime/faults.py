@@ -72,6 +72,9 @@ def log(level: str, text: str, *arguments: Any, trace: str = "") -> None:
         if trace:
             logger.debug("%s", trace)
     except Exception as error:
+        from .signals import not_by_signal
+
+        not_by_signal(error)
         try:
             sys.stderr.write(f"interpose: logging failed: {type_name(error)}\n")
         except Exception:

@@ -1,13 +1,13 @@
-"""Ending tasks for certain."""
+"""Ending tasks for certain, and waiting for what may be cancelled."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Awaitable, Iterable
 from time import monotonic
 from typing import Any
 
-__all__ = ["end_tasks"]
+__all__ = ["end_tasks", "unless_cancelled"]
 
 
 async def end_tasks(
@@ -23,3 +23,14 @@ async def end_tasks(
         for task in left:
             task.cancel()
         left = (await asyncio.wait(left, timeout=seconds))[1]
+
+
+async def unless_cancelled(awaitable: Awaitable[None]) -> None:
+    """Await something; raise RuntimeError if it is cancelled and the task that waits is not."""
+    try:
+        await awaitable
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise RuntimeError("what was waited for was cancelled") from None

@@ -9,6 +9,7 @@ from queue import SimpleQueue
 from time import monotonic
 
 from .forks import after_fork
+from .held_signals import HeldSignals
 
 __all__ = ["NoThread", "Workers", "acquire_soon", "workers"]
 
@@ -39,11 +40,11 @@ class Workers:
         try:
             self._idle.pop()
         except IndexError:
-            try:
-                threading.Thread(target=self._work, name="interpose-hook", daemon=True).start()
-            except RuntimeError as error:
-                raise NoThread(f"no thread can be started: {error}") from None
-        self._jobs.put((job, done))
+            with HeldSignals():  # one that strikes while a thread begins breaks it, or leaves it without a job
+                start_thread(self._work, "interpose-hook")
+                self._jobs.put((job, done))
+        else:
+            self._jobs.put((job, done))
 
     def _work(self) -> None:
         jobs, idle = self._jobs, self._idle
@@ -71,6 +72,16 @@ def acquire_soon(lock: threading.Lock, seconds: float) -> bool:
             return False
         crc32(_BYTES)
     return True
+
+
+def start_thread(work: Callable[[], None], name: str) -> threading.Thread:
+    """Start a daemon thread, or raise NoThread."""
+    thread = threading.Thread(target=work, name=name, daemon=True)
+    try:
+        thread.start()
+    except RuntimeError as error:
+        raise NoThread(f"no thread can be started: {error}") from None
+    return thread
 
 
 workers = Workers()

@@ -36,7 +36,9 @@ class Subscription:
         self._observer = observer
         self._closed = closed
         self._waiting: deque[dict[str, Any]] = deque()
-        self._news = threading.Condition()
+        # Taken itself, not through the condition: a signal that strikes in a method of that leaves the lock taken.
+        self._lock = threading.RLock()
+        self._news = threading.Condition(self._lock)
         self._busy = False
         self._open = True
         self.dropped = 0
@@ -45,7 +47,7 @@ class Subscription:
 
     def put(self, message: dict[str, Any]) -> None:
         """Hand over a message, or count it as dropped."""
-        with self._news:
+        with self._lock:
             if len(self._waiting) >= MOST_WAITING:
                 self.dropped += 1
                 return
@@ -54,13 +56,13 @@ class Subscription:
 
     def flush(self, timeout: float = 5.0) -> bool:
         """Wait until everything told so far was seen; say whether that was so in time."""
-        with self._news:
+        with self._lock:
             return self._news.wait_for(lambda: not self._waiting and not self._busy, timeout)
 
     def close(self) -> None:
         """Stop observing."""
         self._closed(self)
-        with self._news:
+        with self._lock:
             self._open = False
             self._news.notify_all()
 
@@ -72,7 +74,7 @@ class Subscription:
 
     def _run(self) -> None:
         while True:
-            with self._news:
+            with self._lock:
                 self._busy = False
                 self._news.notify_all()
                 self._news.wait_for(lambda: self._waiting or not self._open)

@@ -18,7 +18,7 @@ from ...events import EventSpec
 from ...records import replace
 from ...replies import Ended, Failure, Reply, clean
 from ...runtime.regex import regex
-from ...runtime.signals import raised_by_signal
+from ...runtime.signals import not_by_signal
 from .. import native
 from .answers import LONGEST_TEXT, OUTPUTS, TOP_LEVEL, ParsedAnswer, cut, read_answer
 
@@ -234,8 +234,7 @@ def _read_value(row: EventSpec, answer: object) -> ParsedAnswer | Failure:
         # Encoded and decoded again: the result has no overridden methods.
         said = strict_json.decode(strict_json.encode(dict(answer)))
     except BaseException as error:  # a mapping whose own methods break
-        if raised_by_signal(error):
-            raise
+        not_by_signal(error)
         return Failure("bad_output", f"returned a mapping that cannot be read: {type(error).__name__}")
     for name in ("continue", "async"):
         if f"{name}_" in said:

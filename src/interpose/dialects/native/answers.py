@@ -15,7 +15,7 @@ from typing import Any
 from ...events import EventSpec
 from ...model import STRICTNESS, Injection
 from ...replies import STRATEGIES, Failure, Reply, clean
-from ...runtime.signals import raised_by_signal
+from ...runtime.signals import not_by_signal
 
 __all__ = ["read"]
 
@@ -44,8 +44,7 @@ def read(row: EventSpec, answer: object, guard: bool = False) -> Reply | Failure
     try:
         return _AnswerReader(row, _exact(answer), guard).reply()
     except BaseException as error:  # a mapping whose own methods break
-        if raised_by_signal(error):
-            raise
+        not_by_signal(error)
         return Failure("bad_reply", f"returned a mapping that cannot be read: {_kind(error)}")
 
 

@@ -1,4 +1,4 @@
-"""Hold signals back while a process is started, watched and ended in the main thread, or another thread is asked.
+"""Hold signals back while the main thread starts, watches and ends a process, starts a thread, or asks another one.
 
 A signal handler may run, and raise, between any two instructions of the main thread: also between the one that starts
 a process and the one that keeps its number. Then nothing would end the process. Or it has just taken the lock of a
@@ -28,14 +28,14 @@ class HeldSignals:
         self.heard = False
         self._process = os.getpid()  # a child that another thread forks meanwhile never comes to the end of the block
         self._before: dict[int, Any] = {}  # the handlers that ours has replaced
-        self._waiting: list[tuple[Any, int, FrameType | None]] = []
+        self._waiting: list[tuple[int, FrameType | None]] = []
 
     def __enter__(self) -> Self:
         if _runs_handlers():
             try:
                 self._hold()
             except BaseException:  # out of a handler that was not replaced yet
-                self._put_back()
+                self.__exit__()
                 raise
         return self
 
@@ -49,9 +49,9 @@ class HeldSignals:
         """Set ``heard``, and run the handlers of the signals that have arrived before."""
         self.heard = True
         if self._waiting:
-            handler, number, frame = self._waiting.pop(0)
+            number, frame = self._waiting.pop(0)
             try:
-                handler(number, frame)
+                self._arrived(number, frame)  # by its frame it is known that a signal has raised what this raises
             finally:
                 self.hear()
 
@@ -70,13 +70,13 @@ class HeldSignals:
                 signal.signal(number, self._arrived)
 
     def _arrived(self, number: int, frame: FrameType | None) -> None:
+        if not self.heard and self._process == os.getpid():
+            self._waiting.append((number, frame))
+            return
         handler = self._before[number]
         while isinstance(outer := getattr(handler, "__self__", None), HeldSignals):
             handler = outer._before[number]  # this event is fired while a hook of another one runs
-        if self.heard or self._process != os.getpid():
-            handler(number, frame)
-        else:
-            self._waiting.append((handler, number, frame))
+        handler(number, frame)
 
     def _put_back(self) -> None:
         try:
