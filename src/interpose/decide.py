@@ -196,17 +196,17 @@ def merge(
     decided = [e.reason for _, e in counted if (e.keep_going if decision == "none" else e.decision == decision)]
     said.reason = "\n".join(filter(None, dict.fromkeys(decided)))  # the reasons of the hooks that decided, each once
     for run in late:
-        _add_late(row, run, said, ignored)
+        _add_late(run, said, ignored)
     said.ignored, said.extra = ignored, {**said.extra, **extra}
     if not as_if_enforced and any(run.effect and not run.enforced for run in runs):
         said.shadow = merge(row, runs, extra=extra, as_if_enforced=True)
     return said
 
 
-def _add_late(row: EventSpec, run: HookRun, said: HookEffect, ignored: list[Ignored]) -> None:
+def _add_late(run: HookRun, said: HookEffect, ignored: list[Ignored]) -> None:
     """Add what a background hook of an earlier firing has said since; it decides nothing."""
     effect = run.effect or HookEffect()
     wishes = [f"{effect.decision}: a background hook decides nothing"] if effect.decision != "none" else []
     ignored += [Ignored(run.hook.label, wish) for wish in (*effect.ignored, *wishes)]
-    said.context += effect.context if "context" in row.can else []
+    said.context += effect.context
     said.messages += effect.messages

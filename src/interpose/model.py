@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import itertools
 import os
-from _thread import allocate_lock
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any, Generic, Literal, NoReturn, Protocol, Self, TypeVar, cast
@@ -44,7 +43,7 @@ class Health:
         self.failures = 0
         self.open_until = 0.0
         self.denied_last = False
-        self.once = allocate_lock()  # a claim, which only one of many threads gets
+        self.once: dict[str, Any] = {}  # the claim of a firing: setdefault() gives it to one of many threads
 
 
 class Seal(Protocol):

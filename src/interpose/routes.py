@@ -106,7 +106,7 @@ class Step:
         # The handler as a plain function, for hosts without an event loop.
         self.blocking = None if members else getattr(self.handler, "blocking", None)
         # The step that runs in the background, if the hook does: this one only sends it there.
-        alone = replace(hook, background=False, judge=None, once=False, parallel=True) if hook.background else None
+        alone = replace(hook, background=False, judge=None, parallel=True) if hook.background else None
         self.detached = None if alone is None else Step(alone, inputs)
         self._settle(self.handler is not None or binding.awaits, binding.awaits)
         self.timeout = deadline(hook, settings)

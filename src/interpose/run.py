@@ -193,7 +193,7 @@ class Run(Firing):
             self._write(step, "skipped", evidence={"if": hook.condition})
         elif health.failures >= BREAKER_FAILURES and self.now < health.open_until:
             self._break_off(step)
-        elif hook.once and self.round == 1 and not health.once.acquire(False):
+        elif hook.once and health.once.setdefault("claim", self.rest()) is not self.rest():
             self._write(step, "skipped", evidence={"once": "it has run"})
         elif kept.count >= MOST_KEPT:
             self.fail(Failure("kept_limit", f"{MOST_KEPT} tasks and threads are kept by hooks that hang"))
@@ -317,8 +317,8 @@ class Run(Firing):
             health.denied_last = effect is not None
             health.failures += 1
             health.open_until = self.now + BREAKER_SECONDS
-        if hook.once and health.once.locked():
-            health.once.release()
+        if self._rest is not None and health.once.get("claim") is self._rest:  # this firing has claimed it
+            health.once.clear()
         level = "debug" if step.policy == "skip" else "error"
         log(level, "hook %s at %s failed (%s): %s", hook.label, row.name, error.code, error, trace=error.trace)
         status: Status = "timeout" if failure.kind == "late" else "failed"

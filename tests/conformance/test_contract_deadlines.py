@@ -20,6 +20,7 @@ from tests.conformance.scenarios import (
 )
 
 from interpose import ConfigError, Hooks, Outcome, context, deny, modify
+from interpose.executors.base import GRACE
 
 CALL = at("PreToolUse", tool_name="Bash", tool_input={"command": "ls"})
 
@@ -248,7 +249,9 @@ def test_beyond_100_tasks_and_threads_that_hang_a_hook_fails_at_once():
         hanging.register("Stop", lambda event: release.wait(60), timeout=0.05, parallel=True)
     others = Hooks()
     calls: list[Any] = []
+    only_calls: list[Any] = []
     others.register("PreToolUse", calls.append)
+    others.register("PreToolUse", only_calls.append, once=True)
     try:
         hung = [result.status for result in fired(hanging, at("Stop")).results]
         began = time.monotonic()
@@ -259,8 +262,8 @@ def test_beyond_100_tasks_and_threads_that_hang_a_hook_fails_at_once():
     recovered = any(fired(others, CALL).results[0].status == "ok" for _ in range(10_000))
 
     assert hung == ["timeout"] * 100
-    assert ([fate(result) for result in outcome.results], took < 30) == (["failed kept_limit"], True)
-    assert (recovered, len(calls)) == (True, 1)
+    assert ([fate(result) for result in outcome.results], took < 30) == (["failed kept_limit"] * 2, True)
+    assert (recovered, len(calls), len(only_calls)) == (True, 1, 1)
 
 
 # ----------------------------------------------------------------------------------------------------------------
@@ -357,6 +360,50 @@ def test_once_is_not_claimed_by_a_firing_that_never_reaches_the_hook():
     assert calls == ["once"]
 
 
+@pytest.mark.parametrize("parallel", [False, True])
+def test_once_is_not_given_back_by_a_firing_whose_time_is_up_before_the_hooks_turn(parallel):
+    async def hangs(event):
+        await asyncio.sleep(60)
+
+    hooks = Hooks(total_timeout=0.05)
+    calls: list[str] = []
+    hooks.register("PreToolUse", hangs, matcher="Bash")
+    hooks.register("PreToolUse", lambda event: calls.append("once"), once=True, parallel=parallel)
+    hooks.register("PreToolUse", lambda event: None, parallel=parallel)
+
+    outcomes = [hooks.fire_sync("PreToolUse", tool_name=tool) for tool in ("Read", "Bash", "Read")]
+
+    assert [[fate(result) for result in outcome.results] for outcome in outcomes] == [
+        ["ok", "ok"],
+        ["timeout timeout"] * 3,
+        ["skipped", "ok"],
+    ]
+    assert calls == ["once"]
+
+
+@pytest.mark.parametrize("parallel", [False, True])
+def test_once_holds_for_a_hook_in_the_background_and_is_given_back_if_that_fails(parallel):
+    calls: list[str] = []
+
+    async def flaky(event):
+        calls.append("called")
+        if len(calls) == 1:
+            raise BUG
+
+    async def host():
+        for _ in range(4):
+            await hooks.fire("PreToolUse")
+            for _ in range(10):  # for the background
+                await asyncio.sleep(0)
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", flaky, once=True, async_=True, parallel=parallel)
+    hooks.register("PreToolUse", lambda event: None, parallel=parallel)
+    asyncio.run(host())
+
+    assert calls == ["called", "called"]
+
+
 def test_once_is_claimed_by_one_of_many_firings():
     calls: list[str] = []
 
@@ -382,6 +429,29 @@ def test_an_inline_hook_has_a_deadline_by_cancellation():
     played = play(CALL, [hook(HANGS, timeout=0.05), modify(tool_input={})], INLINE)
 
     assert (played.effect["results"], played.effect["changed"]) == (["timeout timeout", "ok"], {"tool_input": {}})
+
+
+def test_an_inline_hook_that_cleans_up_for_long_after_its_deadline_is_waited_for():
+    """It is in the host's own task, which cannot be left behind."""
+    ended: list[str] = []
+
+    async def cleans_up(event):
+        try:
+            await asyncio.sleep(60)
+        finally:
+            await asyncio.sleep(2 * GRACE)
+            ended.append("the hook")
+
+    async def host():
+        outcome = await hooks.fire("PreToolUse")
+        ended.append("the firing")
+        return [fate(result) for result in outcome.results], asyncio.current_task() in asyncio.all_tasks()
+
+    hooks = Hooks()
+    hooks.register("PreToolUse", cleans_up, inline=True, timeout=0.02)
+
+    assert asyncio.run(host()) == (["timeout timeout"], True)
+    assert ended == ["the hook", "the firing"]
 
 
 def test_an_inline_hook_runs_in_the_callers_task_and_thread():

@@ -357,6 +357,26 @@ def test_a_background_hook_is_not_waited_for_and_its_context_reaches_the_session
     assert after.context == []
 
 
+def test_what_a_background_hook_says_reaches_an_event_that_no_hook_is_on():
+    async def slow(event):
+        await release.wait()
+        return context("from the background")
+
+    async def host():
+        before = await hooks.fire("SessionStart", source="startup", session_id="s")
+        await hooks.fire("PreToolUse", session_id="s")
+        release.set()
+        for _ in range(20):  # for the background
+            await asyncio.sleep(0)
+        return before.context, (await hooks.fire("SessionStart", source="startup", session_id="s")).context
+
+    release = asyncio.Event()
+    hooks = Hooks()
+    hooks.register("PreToolUse", slow, async_=True)
+
+    assert asyncio.run(host()) == ([], ["from the background"])
+
+
 # ----------------------------------------------------------------------------------------------------------------
 # INTERPOSE_OFF
 

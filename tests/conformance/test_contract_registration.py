@@ -197,6 +197,18 @@ def test_registering_a_scope_again_leaves_it_below_its_parent():
     assert calls == ["locked", "child"]
 
 
+def test_registering_a_scope_again_with_another_parent_puts_it_below_that_one():
+    hooks = Hooks()
+    calls: list[Any] = []
+    for parent in ("first", "second"):
+        hooks.register_scoped(parent, {"Stop": [{"handler": noting(calls, parent), "locked": True}]})
+        hooks.register_scoped("child", {}, parent=parent)
+
+    hooks.fire_sync("Stop", agent_id="child")
+
+    assert calls == ["second"]
+
+
 def test_registering_a_scope_leaves_what_its_configuration_says():
     calls: list[str] = []
     own = {"Stop": {"override": True, "hooks": [noting(calls, "configured")]}}

@@ -49,6 +49,17 @@ def test_the_recorder_gets_every_outcome_also_of_firings_that_no_hook_wants():
     assert recorder.outcomes == given
 
 
+def test_a_recorder_gets_outcomes_of_events_that_were_fired_before_it_was_there():
+    async def host():
+        await hooks.fire("PreToolUse", **CALL)
+        hooks.record(recorder)
+        return await hooks.fire("PreToolUse", **CALL)
+
+    hooks, recorder = Hooks(), Recorder()
+
+    assert recorder.outcomes == [asyncio.run(host())]
+
+
 def test_a_firing_waits_for_its_recorder():
     async def main() -> list[bool]:
         gate = asyncio.Event()

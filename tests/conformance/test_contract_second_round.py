@@ -43,6 +43,8 @@ def when_in_etc(answer: Any):
              results=["ok", "ok", "ok again"], decision="deny", reason="not in etc"),
     scenario("", "its ask counts", CALL, [guard(when_in_etc(ask("sure?"))), ETC], **AGAIN,
              results=["ok", "ok", "ok again"], decision="ask", reason="sure?"),
+    scenario("", "one that runs once looks again all the same", CALL, [guard(no_etc, once=True), ETC], **AGAIN,
+             results=["ok", "ok", "ok again"], decision="deny", reason="not in etc"),
     scenario("", "its change does not, and is reported", CALL, [guard(when_in_etc(modify(tool_input={}))), ETC],
              **AGAIN, results=["ok", "ok", "ok again"], ignored=[("first", "modify tool_input")]),
     scenario("", "a failure denies", CALL, [guard(breaks_in_etc), ETC], **AGAIN,
@@ -114,6 +116,35 @@ def test_in_the_second_round_the_matcher_is_judged_anew():
     hooks.fire_sync("pre:publish", channel="a")
 
     assert calls == ["guard of a", "guard of all", "guard of all"]
+
+
+def test_a_guard_that_runs_once_and_has_run_before_does_not_look_again():
+    calls: list[Any] = []
+    hooks = Hooks()
+    hooks.register("PreToolUse", calls.append, on_error="abort", once=True)
+    hooks.register("PreToolUse", lambda event: ETC)
+
+    outcomes = [hooks.fire_sync(CALL.event, **CALL.fields) for _ in range(2)]
+
+    assert [[result.status for result in outcome.results] for outcome in outcomes] == [
+        ["ok", "ok", "ok"],
+        ["skipped", "ok", "skipped"],
+    ]
+    assert len(calls) == 2
+
+
+def test_a_deny_in_the_second_round_may_interrupt():
+    def no_rm(event):
+        denies = {"behavior": "deny", "message": "no", "interrupt": True}
+        return {"decision": denies} if event.tool_input["command"] == "rm x" else None
+
+    hooks = Hooks()
+    hooks.register("PermissionRequest", no_rm, on_error="abort")
+    hooks.register("PermissionRequest", lambda event: allow() + modify(tool_input={"command": "rm x"}))
+
+    outcome = hooks.fire_sync("PermissionRequest", tool_name="Bash", tool_input={"command": "ls"})
+
+    assert (outcome.decision, outcome.reason, outcome.interrupt) == ("deny", "no", True)
 
 
 def test_a_grant_does_not_hold_for_an_input_that_changed_after_it():

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from interpose import BadHook, ConfigError, Hooks, Outcome, TooManyHooks
+from interpose.routes import deadline
 
 OF_S4 = """\
 # Global hooks - apply to ALL agents
@@ -582,6 +583,19 @@ def test_a_project_that_speaks_of_an_agent_leaves_the_persons_override_for_it_al
     assert ran(fire(hooks, "PostToolUse", tool_name="Bash", agent_id="a")) == ["true"]
 
 
+def test_what_the_person_dropped_for_an_agent_does_not_come_back_because_a_project_drops_its_own(
+    layers: Layers,
+) -> None:
+    """Contract 3.1"""
+    agents = [{"id": "a", "backend": {"hooks": {"PreToolUse": {"override": True, "hooks": []}}}}]
+    user, project = (json.dumps({**json.loads(hook(name)), "agents": agents}) for name in ("u", "p"))
+
+    hooks = layers.load(user=user, project=project)
+
+    assert ran(fire(hooks, tool_name="Bash", agent_id="a")) == []
+    assert ran(fire(hooks, tool_name="Bash", agent_id="b")) == ["u", "p"]
+
+
 @pytest.mark.parametrize(
     ("user", "project", "decision"),
     [("deny", "allow", "deny"), ("ask", "allow", "ask"), ("allow", "deny", "deny"), ("allow", "allow", "none")],
@@ -633,6 +647,15 @@ def test_a_projects_time_holds_for_its_own_hooks(layers: Layers, setting: str) -
     outcome = fire(layers.load(user=hook("u"), project=slow), tool_name="Bash")
 
     assert [(result.hook, result.status) for result in outcome.results] == [("u", "ok"), ("p", "timeout")]
+
+
+def test_a_persons_time_holds_for_a_projects_hooks_whatever_the_project_says(layers: Layers) -> None:
+    hooks = layers.load(
+        user='{hooks: {timeout: 8000, PreToolUse: [{name: u, command: "true"}]}}',
+        project='{hooks: {timeout: 200, PreToolUse: [{name: p, command: "true"}]}}',
+    )
+
+    assert {hook.name: deadline(hook, hooks.settings) for hook in hooks} == {"u": 8.0, "p": 8.0}
 
 
 def test_a_hook_in_code_stands_above_every_file(layers: Layers) -> None:

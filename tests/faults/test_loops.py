@@ -273,6 +273,18 @@ def test_a_deny_holds_although_a_hook_beside_it_cancels_everything_on_the_loop()
     ]
 
 
+def test_a_hook_that_cancels_everything_on_the_loop_keeps_no_later_hook_from_running() -> None:
+    """Fault 121"""
+    hooks = Hooks()
+    hooks.register("PreToolUse", cancels_everything, name="saboteur")
+    hooks.register("PreToolUse", lambda event: deny("no"), name="guard")
+
+    outcome = hooks.fire_sync("PreToolUse", **CALL)
+
+    assert (outcome.decision, outcome.reason) == ("deny", "no")
+    assert [(result.hook, result.status) for result in outcome.results] == [("saboteur", "failed"), ("guard", "ok")]
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize("sabotage", SABOTAGE, ids=lambda hook: hook.__name__)

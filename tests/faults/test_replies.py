@@ -382,6 +382,7 @@ HALF_BROKEN: dict[str, Callable[[], Reply]] = {
     "extra": lambda: Reply(extra=5),  # type: ignore[arg-type]
     "ignored": lambda: Reply(ignored=(5,)),  # type: ignore[arg-type]
     "again": lambda: Reply(again="soon"),  # type: ignore[arg-type]
+    "again of a deny": lambda: Reply(decision="deny", again="soon"),  # type: ignore[arg-type]
     "stop reason": lambda: Reply(stop_reason=7, continue_=False),  # type: ignore[arg-type]
     "problem": lambda: Reply(problem="text"),  # type: ignore[arg-type]
     "evidence": lambda: Reply(evidence=5),  # type: ignore[arg-type]

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -312,6 +313,21 @@ def test_a_hook_in_the_background_that_gets_no_thread_has_failed_and_is_in_the_r
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_a_thread_that_waits_for_its_next_job_keeps_nothing_of_the_last_one() -> None:
+    class Job:
+        def __call__(self) -> None:
+            return
+
+    job, ended = Job(), threading.Event()
+    left = weakref.ref(job)
+
+    workers.run(job, ended.set)
+    del job
+
+    assert ended.wait(BUSY)
+    assert eventually(lambda: left() is None)
+
+
 def test_a_job_of_a_forked_child_is_not_run_by_its_parent() -> None:
     """Threads of parent and child share no jobs: each runs its own hooks, in turn and at once."""
     ended = program("""

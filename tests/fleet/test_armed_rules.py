@@ -97,6 +97,17 @@ def test_observed_rules_are_run_and_not_enforced(home: Path) -> None:
     assert [result.decision for result in outcome.results] == ["deny"]
 
 
+def test_calls_that_observed_rules_allow_are_asked_about_as_without_them(home: Path) -> None:
+    bundle = packed(home / "bundle", hooks__yaml="dialect: claude\npermissions: {allow: ['Bash(ls)']}\n")
+    take_over(bundle, observe=True)
+
+    loaded = Hooks.discover(".")._armed.harmless
+    take_over(bundle, version=2)
+
+    assert loaded == ()
+    assert Hooks.discover(".")._armed.harmless == ("Bash(ls)",)
+
+
 def test_permission_rules_of_observed_rules_do_not_hold(home: Path) -> None:
     bundle = packed(home / "bundle", hooks__yaml="permissions: {'Bash(rm *)': deny}\n")
     take_over(bundle, observe=True)

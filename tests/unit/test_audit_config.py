@@ -112,6 +112,16 @@ def test_everything_that_can_be_said(tmp_path, monkeypatch):
     assert (store._options.key, store._options.anchor) == (b"0123456789abcdef", str(tmp_path / "sub" / "anchor"))
 
 
+def test_only_a_key_is_taken_from_the_environment(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORD", "0123456789abcdef")
+
+    store = Hooks.load(written(tmp_path, dict.fromkeys(("path", "anchor", "key"), "env:WORD"))).audit
+
+    assert store is not None
+    assert (store.path, store._options.anchor) == (str(tmp_path / "env:WORD"), str(tmp_path / "env:WORD"))
+    assert store._options.key == b"0123456789abcdef"
+
+
 @pytest.mark.parametrize(
     ("given", "retention"),
     [("30d", {"age": 2_592_000.0}), ("1.5h", {"age": 5400.0}), ("500MB", {"size": 500_000_000}),

@@ -10,7 +10,7 @@ from tests.people import somebody
 from interpose import UnknownHook
 from interpose.cli import main
 from interpose.config.load import Loaded
-from interpose.config.switches import Switches, switch
+from interpose.config.switches import ENFORCE, OBSERVE, Switch, Switches, switch, switched
 from interpose.events import TABLE
 from interpose.model import Hook
 
@@ -63,6 +63,19 @@ def test_a_hook_that_is_off_in_one_of_two_files_is_switched_on(project: str) -> 
     switch(project, "it", True, loaded({"layer": "user"}, {"layer": "project", "enabled": False}))
 
     assert Switches().of(project) == {"it": True}
+
+
+@pytest.mark.parametrize(("to", "enforced"), [(OBSERVE, False), (ENFORCE, True)])
+@pytest.mark.parametrize("written", [False, True])
+def test_a_hook_that_is_off_in_its_file_runs_if_it_is_to_observe_or_to_be_enforced(
+    project: str, to: Switch, enforced: bool, written: bool
+) -> None:
+    found = loaded({"layer": "project", "enabled": False, "enforce": written})
+
+    switch(project, "it", to, found)
+
+    [hook] = switched(found.hooks, Switches().of(project))
+    assert (hook.enabled, hook.enforce) == (True, enforced)
 
 
 def test_a_switch_whose_hook_is_gone_can_be_taken_back(project: str) -> None:

@@ -178,7 +178,9 @@ def test_a_link_to_what_is_no_file(home: Path) -> None:
 # 192: what was found must be something that nobody else could have written.
 
 
-@pytest.mark.parametrize(("mode", "who"), [(0o666, "every user"), (0o646, "every user"), (0o664, "its group")])
+@pytest.mark.parametrize(
+    ("mode", "who"), [(0o666, "every user"), (0o646, "every user"), (0o664, "its group"), (0o1666, "every user")]
+)
 def test_a_file_that_others_can_write_to(config: Path, mode: int, who: str) -> None:
     config.chmod(mode)
 
@@ -240,11 +242,23 @@ def test_a_file_that_hides_how_large_it_is() -> None:
         read("/proc/self/status", found=False, limit=9)
 
 
-def test_a_file_that_changes_while_it_is_read(config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("change", [b"hooks: {PreToolUse: []}\n", b"hooks: []\n"], ids=["longer", "as long"])
+def test_a_file_that_changes_while_it_is_read(change: bytes, config: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def write_too(opened: int, *_: object) -> bytes:
-        config.write_bytes(b"hooks: {PreToolUse: []}\n")
+        config.write_bytes(change)
+        os.utime(config, ns=(0, 0))
         return os.read(opened, 5)
 
     monkeypatch.setattr(files, "_all_of", write_too)
 
     assert problem(config) == "was written to while it was being read (try again)"
+
+
+def test_a_file_whose_time_was_set_back_is_seen_to_be_another(config: Path) -> None:
+    was, before = config.stat(), files.seen(str(config))
+
+    def set_back() -> bool:
+        os.utime(config, ns=(was.st_atime_ns, was.st_mtime_ns))
+        return files.seen(str(config)) != before
+
+    assert any(set_back() for _ in range(100_000))  # the clock of a file system is coarse

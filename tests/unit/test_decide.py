@@ -145,6 +145,19 @@ def test_continue_means_what_the_row_makes_of_it(event: str, reply: Any, expecte
     assert {name: getattr(result, name) for name in expected} == expected
 
 
+def test_an_allow_that_also_stops_grants_nothing() -> None:
+    effect = weigh(TABLE["PreToolUse"], allow() + Reply(continue_=False))
+
+    assert (effect.decision, effect.granted) == ("deny", False)
+
+
+def test_of_two_that_end_the_turn_the_first_says_why() -> None:
+    one, two, nothing = (Reply(halt=True, stop_reason=reason) for reason in ("one", "two", ""))
+
+    assert outcome("PostToolUse", one, two).stop_reason == "one"
+    assert outcome("PostToolUse", nothing, two).stop_reason == "two"
+
+
 def test_to_stop_skips_the_rest_also_where_nothing_can_be_denied() -> None:
     result = outcome("PostToolUse", {"continue": False}, context("never"))
 

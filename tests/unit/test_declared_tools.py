@@ -70,6 +70,15 @@ class TestWhatHooksGet:
             False,
         )
 
+    def test_an_agent_that_is_called_like_a_tool_is_none(self) -> None:
+        hooks = engine()
+        seen: list[str] = []
+        hooks.register("pre:agent:spawn", lambda event: seen.append(event.agent))
+
+        outcome = hooks.fire_sync("pre:agent:spawn", agent="shell")
+
+        assert (seen, outcome.agent) == (["shell"], "shell")
+
     def test_an_engine_on_a_loop_does_the_same(self) -> None:
         hooks = engine()
         seen = given_to(hooks)

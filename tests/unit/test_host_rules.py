@@ -53,6 +53,15 @@ def test_a_plain_url_is_certain() -> None:
         assert condition("WebFetch(domain:evil.org)").grade(fields({"url": url})) == "certain"
 
 
+def test_a_dot_of_another_script_is_a_dot() -> None:
+    for url in ("https://evil\u3002org/", "https://evil\uff61org/", "https://evil\uff0eorg/"):
+        assert condition("WebFetch(domain:evil.org)").grade(fields({"url": url})) == "certain"
+
+
+def test_a_rule_about_a_host_is_about_no_file_that_a_search_finds() -> None:
+    assert condition("Read(domain:evil.org)").files("Grep", "/project") is None
+
+
 def test_a_url_that_programs_read_in_two_ways_is_possible() -> None:
     for url in ("https://evil.org\\@good.org/", "https://good.org\\@evil.org/"):
         assert condition("WebFetch(domain:evil.org)").grade(fields({"url": url})) == "possible"
@@ -60,7 +69,7 @@ def test_a_url_that_programs_read_in_two_ways_is_possible() -> None:
 
 LOOPBACK = [
     "http://127.0.0.1/", "http://127.0.0.1./", "http://127.1/", "http://127.0.1", "http://2130706433/", "http://0x7f000001/", "http://0x7f.1/", "http://0177.0.0.1/", "http://017700000001",
-    "http://0x7F.0X0.0.1:8080/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[0:0:0:0:0:FFFF:7F00:0001]:80/", "http://[::127.0.0.1]/", "http://[64:ff9b::7f00:1]/",
+    "http://0x7F.0X0.0.1:8080/", "http://[::ffff:127.0.0.1]/", "http://[::ffff:7f00:1]/", "http://[0:0:0:0:0:FFFF:7F00:0001]:80/", "http://[::127.0.0.1]/", "http://[64:ff9b::7f00:1]/", "http://[2002:7f00:1::]/",
     "http://\uff11\uff12\uff17.0.0.1/", "http://127\u30020\u30020\u30021/", "http://%31%32%37.0.0.1", "http://user@127.1:9/", "127.1", "http:0x7f.1",
 ]  # fmt: skip
 

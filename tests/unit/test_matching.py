@@ -230,8 +230,8 @@ def test_a_tool_that_is_not_known_counts_as_the_one_that_is_meant() -> None:
     condition = compile_condition("Write(src/**)")
 
     assert condition is not None
-    assert condition({"tool_input": {"file_path": "src/a"}, "cwd": "/"}) is True
-    assert condition({"tool_name": 5, "tool_input": {"file_path": "src/a"}, "cwd": "/"}) is True
+    for name in ({}, {"tool_name": 5}, {"tool_name": ""}):
+        assert condition.grade({**name, "tool_input": {"file_path": "src/a"}, "cwd": "/"}) == "opaque"
 
 
 @rows(

@@ -5,8 +5,8 @@ import pickle
 
 import pytest
 
-from interpose import Hooks, deny, inject
-from interpose.model import HookError, Ignored, Injection, Result
+from interpose import Hooks, ask, deny, inject
+from interpose.model import HookError, Ignored, Injection, Result, with_decision
 
 
 def test_an_error_reads_as_its_text_and_has_a_code() -> None:
@@ -91,6 +91,22 @@ def test_an_outcome_is_written_as_the_command_line_prints_it() -> None:
     assert set(shown) >= {
         "input", "messages", "suppress_output", "keep_going", "stop_reason", "extra", "results", "interrupt",
     }  # fmt: skip
+
+
+def test_an_outcome_with_the_decision_of_a_person_is_another_one_and_grants_what_that_allows() -> None:
+    hooks = Hooks()
+    hooks.register("PreToolUse", lambda event: ask("sure?"), inline=True)
+    outcome = hooks.fire_sync("PreToolUse", tool_name="Bash")
+
+    allowed, denied = with_decision(outcome, "allow", "yes"), with_decision(outcome, "deny", "no")
+
+    assert [(one.decision, one.reason, one.granted) for one in (outcome, allowed, denied)] == [
+        ("ask", "sure?", False),
+        ("allow", "yes", True),
+        ("deny", "no", False),
+    ]
+    assert outcome != allowed != denied
+    assert outcome == with_decision(outcome, "ask", "sure?")
 
 
 def test_lists_of_an_outcome_belong_to_its_reader() -> None:

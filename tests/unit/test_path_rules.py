@@ -142,6 +142,7 @@ SEEN = [
     ("Read(secrets/**)", {"file_path": "src/inner/" + "./" * 60_000 + "../key"}, "certain"),
     ("Read(secrets/**)", {"file_path": "$HOME" * 5_000}, "opaque"),
     ("Read(secrets/**)", {"uri": "file://{root}/secrets/key"}, "possible"),
+    ("Read(secrets/**)", {"uri": " FILE://{root}/secrets/key"}, "possible"),
     ("Read(secrets/**)", {"file_path": Path("secrets/key")}, "certain"),
     ("Read|Edit(secrets/**)", {"file_path": "secrets/key"}, "certain"),
     # folders

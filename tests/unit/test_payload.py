@@ -3,6 +3,7 @@
 import copy
 import os
 import pickle
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from interpose import Event, Hooks
 from interpose.event import event_type
 from interpose.events import TABLE, EventSpec
 from interpose.model import Template
-from interpose.runtime.copies import copied, plain_copy
+from interpose.runtime.copies import copied, differ, plain_copy
 
 
 def event(name: str = "PreToolUse", **fields: Any) -> Event:
@@ -44,6 +45,20 @@ def test_a_copy_shares_no_list_dict_or_set_with_the_original() -> None:
     made["tuple"][0].append(2)
 
     assert original == {"list": [[1]], "dict": {"in": {}}, "set": {1}, "tuple": ([1],)}
+
+
+def test_a_ctrl_c_while_values_are_compared_reaches_the_host() -> None:
+    class Interrupted:
+        def __ne__(self, other: object) -> bool:
+            signal.raise_signal(signal.SIGINT)
+            return False
+
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            differ(Interrupted(), 1)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_a_plain_copy_has_none_of_the_methods_of_a_subclass() -> None:

@@ -247,7 +247,15 @@ class TestIds:
 class TestConfiguration:
     @pytest.mark.parametrize(
         ("written", "wait"),
-        [("{}", 300), ("{wait: 30s, default: deny}", 30), ("true", 300), ("{wait: 2h}", 7200), ("{x-mine: 1}", 300)],
+        [
+            ("{}", 300),
+            ("{wait: 30s, default: deny}", 30),
+            ("true", 300),
+            ("{wait: 2h}", 7200),
+            ("{x-mine: 1}", 300),
+            ("{wait: 1s}", 1),
+            ("{wait: 24h}", 86_400),
+        ],
     )
     def test_what_is_read(self, tmp_path: Path, written: str, wait: float) -> None:
         (tmp_path / "hooks.yaml").write_text(f"audit: {{path: a.db}}\nquestions: {written}\n")

@@ -317,9 +317,12 @@ def test_what_an_agent_overrides_is_not_overridden_for_others_of_its_kind() -> N
         (lambda hooks: hooks.record(3), "a recorder is called with every outcome, and 3 cannot be called"),
         (lambda hooks: hooks.observe(3), "an observer is called with what happens, and 3 cannot be called"),
         (lambda hooks: hooks.add_handler("own", 3), "type: 'own': 3 cannot be added (give a name and a coroutine"),
+        (lambda hooks: hooks.add_handler("python", print), "type: 'python': <built-in function print> cannot be added"),
     ],
 )
-def test_what_cannot_be_called_is_refused_when_it_is_given(give: Callable[[Hooks], object], said: str) -> None:
+def test_what_cannot_be_called_or_is_there_already_is_refused_when_it_is_given(
+    give: Callable[[Hooks], object], said: str
+) -> None:
     with pytest.raises(InterposeError) as refused:
         give(Hooks())
 

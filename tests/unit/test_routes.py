@@ -54,6 +54,16 @@ def test_parallel_hooks_that_stand_together_form_a_group() -> None:
     assert order(*hooks) == [["a", "b"], ["c"], ["d"]]
 
 
+def test_parallel_hooks_whose_changes_count_form_a_group_of_their_own_after_the_others() -> None:
+    hooks = [
+        hook("a", parallel=True, rewrites_in_group=True, sequence=1),
+        hook("b", parallel=True, sequence=2),
+        hook("c", parallel=True, rewrites_in_group=True, sequence=3),
+    ]
+
+    assert order(*hooks) == [["b"], ["a", "c"]]
+
+
 def test_parallel_hooks_of_different_priorities_do_not_form_a_group() -> None:
     assert order(hook("a", parallel=True, priority=1), hook("b", parallel=True, priority=2)) == [["a"], ["b"]]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import logging
 import pickle
@@ -10,6 +11,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -96,6 +98,12 @@ def test_long_texts_long_traces_and_long_chains_are_cut() -> None:
     assert len(failure.trace) <= 8000
 
 
+def test_a_group_of_exceptions_names_each_however_long_another_is() -> None:
+    failure = describe(ExceptionGroup("both", [ValueError("x" * 100_000), KeyError("y")]))
+
+    assert failure.text.endswith("; KeyError: 'y'")
+
+
 # Who raised it.
 
 
@@ -128,6 +136,17 @@ def test_a_signal_is_not_on_purpose() -> None:
         assert raised_by_signal(caught(interrupted_by_a_signal))
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def test_what_no_statement_raises_in_another_thread_is_made_by_no_signal() -> None:
+    """Signals strike the main thread: there, an exception out of compiled code looks as if a signal had made it."""
+    failed = asyncio.new_event_loop()
+    future = failed.create_future()
+    future.set_exception(KeyboardInterrupt())
+    failed.close()
+
+    with ThreadPoolExecutor(1) as pool:
+        assert not pool.submit(lambda: raised_by_signal(caught(future.result))).result()
 
 
 def test_no_signal_has_ended_a_coroutine() -> None:

@@ -185,6 +185,19 @@ def test_hooks_that_came_since_the_question_judge_the_call_anew(play: Any) -> No
 
 
 @both
+def test_a_call_that_is_judged_anew_has_the_outcomes_of_that_alone(play: Any) -> None:
+    hooks = saying("PreToolUse", ask("?"))
+
+    async def scenario(session: Any) -> list[str]:
+        call = await session.begin_tool("Bash", LS, id="t1")
+        hooks.register("PreToolUse", lambda event: deny("a new rule"))
+        await call.said(True)
+        return [outcome.event for outcome in call.answer.outcomes]
+
+    assert play(hooks, scenario, approver=later) == ["PreToolUse"]
+
+
+@both
 def test_hooks_of_other_agents_and_events_change_nothing_about_a_question(play: Any) -> None:
     hooks = saying("PreToolUse", ask("?"))
 

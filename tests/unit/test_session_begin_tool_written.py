@@ -106,6 +106,33 @@ def test_the_key_is_the_persons_alone(tmp_path: Path) -> None:
         written()
 
 
+def test_a_key_that_was_cut_is_not_used(tmp_path: Path) -> None:
+    written()
+    key = tmp_path / "state" / "interpose" / "pending-calls.key"
+    key.write_bytes(key.read_bytes()[:-1])
+
+    with pytest.raises(UsageError, match="it is damaged"):
+        written()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"name": "other"}, {"matcher": "Bash"}, {"if_": "Bash"}, {"priority": 1}, {"timeout": 1.0}, {"on_error": "abort"},
+     {"enforce": False}, {"locked": True}, {"parallel": True, "inline": False}, {"once": True}, {"scope": "main"}, {"layer": "user"},
+     {"source": "hooks.yaml:1"}, {"dialect": "claude"}],
+    ids=str,
+)  # fmt: skip
+def test_a_hook_with_another_option_is_another_hook(options: dict[str, Any]) -> None:
+    pending = written()
+    changed = saying("PreToolUse", ask("sure?"), **{"name": "guard", **options})
+
+    with (
+        changed.session_sync(session_id="s1", approver=later) as session,
+        pytest.raises(CallChanged, match="the hooks or the rules have changed"),
+    ):
+        session.resume(pending)
+
+
 def test_hooks_rules_or_a_session_that_changed_are_named() -> None:
     pending = written()
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import pytest
 from tests.unit.session_hosts import Collector, Tool, both, saying
 
-from interpose import CannotShow, Hooks, ask, json_view, later, modify
+from interpose import CannotShow, Hooks, ask, context, json_view, later, modify
 
 Point = namedtuple("Point", "x y")  # noqa: PYI024 - as frameworks have them
 
@@ -213,6 +213,18 @@ def test_an_input_that_cannot_be_shown_is_denied_and_the_field_is_named(play: An
     assert answer.permission.by == "nobody"
     if hook:
         assert [(result.hook, result.error.code) for result in answer.outcome.results] == [("guard", "payload")]
+
+
+@both
+def test_a_result_that_no_hook_changed_is_the_hosts_own(play: Any) -> None:
+    result = {"made": Path("/x")}
+
+    async def scenario(session: Any) -> Any:
+        return await session.tool("buy", {}, lambda given: result)
+
+    answer = play(saying("PostToolUse", context("note")), scenario, view=json_view)
+
+    assert (answer.content is result, answer.changed) == (True, False)
 
 
 @both

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from tests.unit.session_hosts import LS, Collector, Tool, both, saying
 
-from interpose import Hooks, Question, Reply, allow, ask, context, deny, modify
+from interpose import Approval, Hooks, Question, Reply, allow, ask, context, deny, modify
 
 # What whoever is asked may say, and what becomes of the call: the reason it was refused for, or the input it ran with.
 ANSWERS: list[tuple[Any, Any]] = [
@@ -478,6 +478,20 @@ class TestRemembering:
             return [one.ok, (await session.tool("Bash", LS, tool, tool_use_id="t1")).ok]
 
         assert play(Hooks(), scenario, default="ask", approver=lambda question: True) == [True, False]
+
+    @both
+    def test_an_answer_for_the_session_holds_for_its_question_also_if_the_call_is_the_same(self, play: Any) -> None:
+        approver, reasons = Tool(Approval(approved=True, remembered="session")), iter(("one", "two", "one"))
+        hooks = Hooks()
+        hooks.register("PreToolUse", lambda event: ask(next(reasons)))
+
+        async def scenario(session: Any) -> None:
+            for _ in range(3):
+                await session.tool("Bash", LS, Tool(), tool_use_id="t1")
+
+        play(hooks, scenario, approver=approver)
+
+        assert [question.reason for question in approver.calls] == ["one", "two"]
 
     @both
     def test_only_so_many_answers_are_kept(self, play: Any) -> None:

@@ -322,6 +322,17 @@ class TestStopping:
         assert (answer.ok, len(rounds), len(shown)) == (True, 9, 1)
 
     @both
+    def test_one_that_is_never_let_go_stops_after_as_many_times_as_its_parent_would(self, play: Any) -> None:
+        rounds: list[Any] = []
+
+        async def scenario(session: Any) -> None:
+            await session.spawn("explorer", lambda child, config: rounds.append(config))
+
+        play(saying("SubagentStop", deny("more")), scenario, max_continues=2)
+
+        assert len(rounds) == 3
+
+    @both
     def test_a_loop_that_asks_by_itself_is_not_asked_again(self, play: Any) -> None:
         hooks = Hooks()
         heard = Collector(hooks)
@@ -382,6 +393,7 @@ class TestBreaking:
 
     @both
     def test_one_that_breaks_after_it_was_sent_back_has_stopped_too(self, play: Any) -> None:
+        """S2-37"""
         hooks = Hooks()
         heard = Collector(hooks)
         hooks.register("SubagentStop", lambda e: None if e.stop_hook_active else deny("more"), inline=True)

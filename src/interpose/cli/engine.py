@@ -182,7 +182,7 @@ def _predicates(
     if hook.condition:
         found.append(_condition(hook, fields))
     if hook.once:
-        fresh = not hook.health.once.locked()
+        fresh = not hook.health.once
         found.append(Predicate("once", fresh, "has not run yet in this process" if fresh else "has run already"))
     return tuple(found)
 

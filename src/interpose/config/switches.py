@@ -39,7 +39,7 @@ def project_of(cwd: str, loaded: Loaded) -> str:
 
 OBSERVE: Literal["observe"] = "observe"
 ENFORCE: Literal["enforce"] = "enforce"
-"""Switches of a hook that runs: its decisions are recorded and not enforced, or enforced although its file says not."""
+"""Switches that let a hook run: its decisions are recorded and not enforced, or enforced although its file says not."""
 
 Switch = bool | Literal["observe", "enforce"]
 
@@ -63,7 +63,7 @@ def _switched(hook: Hook, switch: Switch | None) -> Hook:
         return hook
     if isinstance(switch, bool):
         return replace(hook, enabled=switch)
-    return replace(hook, enforce=switch == ENFORCE)
+    return replace(hook, enabled=True, enforce=switch == ENFORCE)
 
 
 def switch(project: str, name: str, to: Switch, loaded: Loaded) -> None:
@@ -93,7 +93,7 @@ def _is_written(hook: Hook, to: Switch) -> bool:
     """Say whether a hook is in its file as a switch would make it."""
     if isinstance(to, bool):
         return hook.enabled is to
-    return hook.enabled and hook.enforce if to == ENFORCE else not hook.enforce
+    return hook.enabled and hook.enforce is (to == ENFORCE)
 
 
 def switch_record(name: str, project: str, to: Switch, who: Mapping[str, str]) -> dict[str, str]:

@@ -12,7 +12,6 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping
-from threading import Lock
 from typing import Any
 
 from ..config.find import find_sources
@@ -59,8 +58,8 @@ class _Kept:
         """Forget what earlier events have left: the next one is of another caller, and is fired as by a new process."""
         self.hooks.engine.late.clear()
         for health in self._healths:
-            if health.failures or health.denied_last or health.once.locked():
-                health.failures, health.open_until, health.denied_last, health.once = 0, 0.0, False, Lock()
+            if health.failures or health.denied_last or health.once:
+                health.failures, health.open_until, health.denied_last, health.once = 0, 0.0, False, {}
 
     def holds(self, found: object, looks: Looks) -> bool:
         """Return whether loading again would give the same hooks."""
