@@ -265,6 +265,8 @@ class Hooks:
 
     def add_event(self, row: EventSpec) -> None:
         """Add a row to this engine's table of events."""
+        if not isinstance(row, EventSpec):
+            raise UsageError(f"add_event() takes an EventSpec, not {type(row).__name__}", hint="EventSpec(name, ...)")
         self.engine.table = self.engine.table.with_row(row)
         self.engine.forget_routes()
 

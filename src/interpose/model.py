@@ -230,8 +230,7 @@ class Template:
         """
         fields, flat = self._base | given, ""
         deep: tuple[str, ...] = ()
-        if fields["hook_event_name"] is not self._name:
-            fields["hook_event_name"] = self._name  # whatever was given
+        fields["hook_event_name"] = self._name  # whatever was given
         for name in given:  # noqa: PLC0206 - faster than items(), for so few
             value = given[name]
             kind = type(value)

@@ -125,6 +125,15 @@ def config(folder: Path, text: str) -> Path:
     return file
 
 
+def test_an_event_is_added_as_a_row() -> None:
+    hooks = Hooks()
+
+    with pytest.raises(InterposeError) as raised:
+        hooks.add_event("deploy")  # type: ignore[arg-type]
+
+    assert str(raised.value) == "add_event() takes an EventSpec, not str (EventSpec(name, ...))"
+
+
 def test_on_without_parentheses_says_how_it_is_written() -> None:
     hooks = Hooks()
 
