@@ -1,17 +1,18 @@
-"""Watch the descriptors and the deadline of a running process: on an event loop, or with a poll where there is none."""
+"""Watch a running process and its deadline: on an event loop, or with a poll where there is none. Wait for a future."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import asyncio
+    from concurrent.futures import Future
 
     from ..runtime.held_signals import HeldSignals
 
-__all__ = ["LONGEST_POLL", "LoopWatch", "PollWatch", "Watch"]
+__all__ = ["LONGEST_POLL", "LoopWatch", "PollWatch", "Watch", "wait_until"]
 
 LONGEST_POLL = 0.1
 """Seconds after which a blocking wait returns: a signal that another thread gets does not interrupt it."""
@@ -137,3 +138,15 @@ class PollWatch:
             if not self._over and self._on_time is not None and monotonic() >= self._when:
                 tell, self._on_time, self._when = self._on_time, None, float("inf")
                 tell()
+
+
+def wait_until(deadline: float, call: Future[Any], signals: HeldSignals) -> None:
+    """Wait in this thread until a call is done or its time is over, and hear signals meanwhile; then cancel it."""
+    from concurrent.futures import wait
+
+    try:
+        while not call.done() and (left := deadline - monotonic()) > 0:
+            wait([call], min(left, LONGEST_POLL))
+            signals.hear_at_once()
+    finally:
+        call.cancel()

@@ -17,7 +17,7 @@ from ..runtime.held_signals import HeldSignals
 from ..runtime.regex import regex
 from . import hold_to_trust
 from ._encoded import written_event
-from ._watch import LONGEST_POLL
+from ._watch import wait_until
 from .declared_command import Command
 from .mcp_servers import HttpServer, McpServer, StdioServer
 
@@ -146,20 +146,13 @@ class McpToolHandler:
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Call the tool while the calling thread waits."""
-        from concurrent.futures import wait
-
         tool = _tool(hook)
         with HeldSignals() as signals:
             try:
                 call = self._begin(hook, tool, event)
             except HookFailed as error:
                 return _ended(hook, tool, event, error.failure)
-            try:
-                while not call.done() and (left := deadline - monotonic()) > 0:
-                    wait([call], min(left, LONGEST_POLL))
-                    signals.hear_at_once()
-            finally:
-                call.cancel()
+            wait_until(deadline, call, signals)
             return _read(hook, tool, event, call)
 
     def close(self) -> None:

@@ -23,7 +23,7 @@ from ..runtime.regex import regex
 from . import depth, hold_to_trust
 from ._encoded import check_text, encoded_event
 from ._environment import trace_variables
-from ._watch import LONGEST_POLL
+from ._watch import wait_until
 from .nats_client import NatsOptions
 from .nats_names import FAILURE_HEADER, WORKER_HEADER
 
@@ -98,20 +98,13 @@ class NatsHandler:
 
     def blocking(self, hook: Hook, event: Event, deadline: float) -> Ended:
         """Ask while the calling thread waits."""
-        from concurrent.futures import wait
-
         asked = _Asked(hook, event)
         with HeldSignals() as signals:
             try:
                 call = self._begin(asked, deadline)
             except HookFailed as error:
                 return asked.ended(error.failure)
-            try:
-                while not call.done() and (left := deadline - monotonic()) > 0:
-                    wait([call], min(left, LONGEST_POLL))
-                    signals.hear_at_once()
-            finally:
-                call.cancel()
+            wait_until(deadline, call, signals)
             return asked.read(call)
 
     def close(self) -> None:
