@@ -163,8 +163,7 @@ class Hooks:
 
     def fire_sync(self, event: str, /, **fields: Any) -> Outcome:
         """Fire from code without an event loop. Inside a running loop it works, and blocks that loop meanwhile."""
-        engine = self.engine
-        return drive(engine.fire(engine.route(event, fields), fields, blocking_executor))
+        return drive(self.engine.fire(self.engine.route(event, fields), fields, blocking_executor))
 
     def wants(self, event: str, subject: str = "", agent_id: str | None = None) -> bool:
         """Say whether any hook may run for this event and subject."""

@@ -294,12 +294,12 @@ class Run(Firing):
         elif reply.again is not None:
             self._phase, self._allowance, self._careful = 2, min(reply.again, step.ceiling or reply.again), True
 
-    def fail(self, failure: Failure, ended: Ended | None = None, *, begun: bool = False) -> None:
-        """Do what the failure of the current hook means: deny, or go on to the next.
+    def fail(self, failure: Failure, ended: Ended | None = None, *, begun: bool = False, at: Any = None) -> None:
+        """Do what the failure of the current hook means: deny, or go on to the next. Do nothing if that is not ``at``.
 
         A failure that is not the hook's own does not count: what a model writes must not switch a hook off.
         """
-        if self._is_done():
+        if self._is_done() or at not in (None, self.step()):
             return
         step = self.step()
         if step.members:  # each fails that has not ended, in a run that no chain has any more

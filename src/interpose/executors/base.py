@@ -27,7 +27,7 @@ class Work(Protocol):
     # Run steps that belong in a place; ``awaits``: what hooks return there is awaited.
     def advance(self, chain: Chain, place: Place, awaits: bool) -> Coroutine[Any, Any, None]: ...
     def deadline(self) -> float: ...  # when the current step is late, on the monotonic clock
-    def fail(self, failure: Failure) -> None: ...  # fail the current step, and go on to the next
+    def fail(self, failure: Failure, *, at: Step | None = None) -> None: ...  # the current step, if it is this one
     def time_out(self) -> None: ...  # the same, for a step that did not end by its deadline
     def parts(self) -> Sequence[Work]: ...  # a run for each hook of the current group
     def join(self, parts: Sequence[Any]) -> None: ...  # take over what these wrote down, and go on to the next step

@@ -54,11 +54,12 @@ class BlockingExecutor:
 def _on_background_loop(work: Work) -> None:
     from .asyncio import JobCancelled, background_loop, loop_executor
 
+    step = work.step()
     try:
         background_loop.run(loop_executor.enter_next(work))
     except (NoThread, JobCancelled) as error:  # the host is not interrupted
         work.over = False
-        work.fail(describe(error))
+        work.fail(describe(error), at=step)  # the hook that has cancelled all may have ended before: then go on
 
 
 blocking_executor = BlockingExecutor()
