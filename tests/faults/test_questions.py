@@ -343,7 +343,8 @@ def test_waiting_is_cheap(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         questions = Questions(store, wait=60)
         asking = Asking(questions)
         (question,) = waiting(path)
-        reader = type(store.read())
+        with store.read() as opened:
+            reader = type(opened)
         look, change = reader.question, reader.change
         looked = threading.Event()
         changes: list[object] = []
