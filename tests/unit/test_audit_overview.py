@@ -1,10 +1,10 @@
 """What pages and lists read from a large store: sums, recent sessions, searches that end, sampled statistics."""
 
-import sqlite3
 import time
 from pathlib import Path
 
 import pytest
+from tests.databases import database
 
 from interpose import AuditStore, Hooks, deny
 from interpose.audit import Selection, open_store
@@ -70,7 +70,7 @@ def test_an_empty_store_has_sums_and_no_sessions(path: Path) -> None:
     AuditStore(path).prepare_reading()  # there is no file yet, and none is made
     assert not path.exists()
     fire(path)
-    with sqlite3.connect(path) as base:
+    with database(path) as base:
         base.execute("DELETE FROM records")
 
     with open_store(path) as reader:
@@ -195,7 +195,7 @@ def test_a_change_is_in_the_record_with_the_person(path: Path) -> None:
 
 def test_a_store_of_an_earlier_version_gets_its_indexes_and_is_intact_before_and_after(path: Path) -> None:
     fire(path, 3)
-    with sqlite3.connect(path) as base:
+    with database(path, unnoticed=True) as base:
         names = [
             name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'index' AND sql IS NOT NULL")
         ]
@@ -207,14 +207,14 @@ def test_a_store_of_an_earlier_version_gets_its_indexes_and_is_intact_before_and
 
     AuditStore(path).prepare_reading()
 
-    with sqlite3.connect(path) as base:
+    with database(path, unnoticed=True) as base:
         assert {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'index'")} >= set(ours)
     assert verify_store(str(path)).flaws == ()
 
 
 def test_an_index_that_is_not_ours_is_a_flaw(path: Path) -> None:
     fire(path)
-    with sqlite3.connect(path) as base:
+    with database(path, unnoticed=True) as base:
         base.execute("CREATE INDEX mine ON records (subject)")
 
     assert [flaw.what for flaw in verify_store(str(path)).flaws] == ["the tables are not as they were made"]

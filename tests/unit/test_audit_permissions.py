@@ -1,9 +1,9 @@
 """Permissions in the record: written, redacted, chained, read, counted and shown."""
 
 import json
-import sqlite3
 
 import pytest
+from tests.databases import database
 
 from interpose import Hooks, ask, deny
 from interpose.audit import Selection, open_store
@@ -112,7 +112,7 @@ TAMPERING = {
 def test_a_permission_that_was_changed_is_found(what, recorded):
     assert verify_store(str(recorded)).flaws == ()
 
-    with sqlite3.connect(recorded) as base:
+    with database(recorded) as base:
         base.execute(TAMPERING[what])
     base.close()
     recorded.with_name("audit.db-sum").unlink()

@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import textwrap
 import threading
 
 import pytest
+from tests.databases import database
 from tests.faults.hosts import eventually, until
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, inject, modify
@@ -420,7 +420,7 @@ def test_the_old_module_of_the_reader_is_there_with_a_warning():
 def test_something_else_is_no_store(tmp_path):
     text, other = tmp_path / "text", tmp_path / "other.db"
     text.write_text("no database")
-    with sqlite3.connect(other) as base:
+    with database(other) as base:
         base.execute("CREATE TABLE a (b)")
     base.close()
 
@@ -433,7 +433,7 @@ def test_something_else_is_no_store(tmp_path):
 def test_a_store_of_a_later_version_is_left_alone(hooks):
     hooks.fire_sync("Stop")
     hooks.store.close()
-    with sqlite3.connect(hooks.store.path) as base:
+    with database(hooks.store.path) as base:
         base.execute("UPDATE meta SET value = '99' WHERE name = 'format'")
     base.close()
 

@@ -178,7 +178,8 @@ class TestWhatHooksGet:
             hooks.record(store)
             outcome = fire(hooks, {"cmd": "ls"}, session_id="s")
 
-        [firing] = open_store(tmp_path / "store").firings()
+        with open_store(tmp_path / "store") as reader:
+            [firing] = reader.firings()
         assert {key: firing.given[key] for key in DECLARED} == DECLARED
         assert firing.input["tool_input"] == {"command": "ls -l"}
         assert outcome.tool_input == {"cmd": "ls -l"}
@@ -483,7 +484,8 @@ def test_a_recorded_event_is_replayed_under_the_host_s_names(tmp_path: Path) -> 
         for line in ("ls", "rm x"):
             fire(recording, {"cmd": line}, session_id="s")
 
-    done = replay(prepared(hooks()), read_session(open_store(tmp_path / "store"), "s"))
+    with open_store(tmp_path / "store") as reader:
+        done = replay(prepared(hooks()), read_session(reader, "s"))
 
     assert [(one.differences, one.outcome and one.outcome.decision) for one in done.results] == [
         ((), "none"),

@@ -2,13 +2,13 @@
 
 import http.client
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
 import pytest
 from tests.asking import Asking, waiting
+from tests.databases import database
 from tests.unit.test_pages import HOSTILE, Served, check_harmless, inside, path, record, served
 
 from interpose import AuditStore, Hooks, Questions
@@ -171,10 +171,10 @@ def test_records_that_were_changed_in_the_file_break_no_page(inside: Served, pat
         (question,) = waiting(path)
         inside.post(f"/questions/{question.id}", csrf=inside.csrf(), digest=question.digest, answer="deny")
         assert not asking.approval.approved
-    with sqlite3.connect(path) as base:
+    with database(path) as base:
         records = [number for (number,) in base.execute("SELECT record FROM bodies ORDER BY record")]
     for at in range(len(BODIES)):
-        with sqlite3.connect(path) as base:
+        with database(path) as base:
             for number in records:
                 base.execute(
                     "UPDATE bodies SET body = ? WHERE record = ?", (BODIES[(number + at) % len(BODIES)], number)

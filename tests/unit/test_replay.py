@@ -1,11 +1,11 @@
 """Recorded events, decided again: what counts as decided differently, and what the hooks get to know."""
 
 import os
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.databases import database
 
 from interpose import Hooks, UsageError, allow, ask, context, deny, modify
 from interpose.audit.reader import open_store
@@ -288,7 +288,7 @@ def test_a_session_that_is_not_clear_is_asked_for(tmp_path, wanted, said):
 
 def test_a_store_without_firings_has_no_session(tmp_path):
     path = recorded_in(tmp_path / "a.db", Hooks(), ("Stop", {}))
-    with sqlite3.connect(path) as base:
+    with database(path) as base:
         base.execute("DELETE FROM records")
     base.close()
 
