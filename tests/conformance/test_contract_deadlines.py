@@ -365,7 +365,7 @@ def test_once_is_not_given_back_by_a_firing_whose_time_is_up_before_the_hooks_tu
     async def hangs(event):
         await asyncio.sleep(60)
 
-    hooks = Hooks(total_timeout=0.05)
+    hooks = Hooks(total_timeout=0.7)
     calls: list[str] = []
     hooks.register("PreToolUse", hangs, matcher="Bash")
     hooks.register("PreToolUse", lambda event: calls.append("once"), once=True, parallel=parallel)

@@ -135,12 +135,12 @@ def test_side_by_side_the_slowest_deadline_counts_and_not_the_sum() -> None:
 def test_the_whole_firing_has_a_deadline_too() -> None:
     """Fault 130: what is left when the total is used up fails as a timeout, and a guard among it denies."""
     with stuck() as release:
-        hooks = Hooks(total_timeout=0.2)
+        hooks = Hooks(total_timeout=0.8)
         for number in range(3):
-            hooks.register("PreToolUse", lambda event: release.wait(), name=f"{number}", timeout=0.15)
+            hooks.register("PreToolUse", lambda event: release.wait(), name=f"{number}", timeout=0.45)
         hooks.register("PreToolUse", lambda event: None, name="guard", on_error="abort")
 
-        with within(0.2 + BUSY):
+        with within(0.8 + BUSY):
             outcome = run(hooks.fire("PreToolUse", **CALL))
 
         assert statuses(outcome) == ["timeout", "timeout", "timeout", "timeout"]

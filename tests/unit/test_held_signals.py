@@ -302,18 +302,21 @@ def test_a_signal_that_strikes_while_a_host_waits_for_its_turn_keeps_no_other_co
         from interpose.handlers._slots import MOST_RUNNING, slots
 
         def end_another():
-            sleep(0.2)
+            while not slots._waiting:
+                sleep(0.001)
             slots.give_back(turns.pop())
+            given_back.append(True)
 
         def strike(frame, happened, argument):
             if frame.f_code is threading.Condition.__enter__.__code__ and happened == "return":
-                sleep(0.5)  # the other command ends meanwhile
+                while not given_back:
+                    sleep(0.001)
                 raise KeyboardInterrupt
             return strike
 
         hooks = Hooks()
         hooks.register("PreToolUse", command="exit 2")
-        turns = [slots.take() for _ in range(MOST_RUNNING)]
+        turns, given_back = [slots.take() for _ in range(MOST_RUNNING)], []
         other = threading.Thread(target=end_another, daemon=True)
         other.start()
         sys.settrace(strike)
