@@ -572,12 +572,44 @@ def test_a_watched_file_is_taken_over_when_it_changes(file: Path) -> None:
     write(file, says("two"))
     assert eventually(lambda: fire(hooks).context == ["two"])
 
-    file.write_text("hooks: [")
+    write(file, "hooks: [")
     assert eventually(lambda: "reload" in fire(hooks).extra)
     assert fire(hooks).context == ["two"]
 
     write(file, says("three"))
     assert eventually(lambda: fire(hooks).context == ["three"] and "reload" not in fire(hooks).extra)
+
+
+def test_a_watched_file_that_is_being_written_is_taken_over_when_it_stays_as_it_is(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An editor that writes in place empties the file first: without hooks, everything would be allowed."""
+    files = Hooks.load(file)._armed._files
+    assert files is not None
+    checks = iter([files.stamp(), "emptied", "half written", *["whole"] * 3])
+    looked: list[Any] = []
+
+    def stamp(self: Any) -> Any:
+        looked.append(next(checks, "the end"))
+        return looked[-1]
+
+    monkeypatch.setattr(config_reload, "_INTERVAL", 0.001)
+    monkeypatch.setattr(config_reload.ConfigFiles, "stamp", stamp)
+    taken: list[list[Any]] = []
+    ended = threading.Event()
+
+    class Engine:
+        def reload(self) -> None:
+            taken.append(looked[1:])
+            if looked[-1] == "the end":
+                ended.set()
+
+    engine = Engine()
+    files.watch(engine.reload)
+
+    assert ended.wait(30)
+    assert taken[0] == ["emptied", "half written", "whole", "whole"]
+    del engine  # and its watcher ends
 
 
 @pytest.mark.parametrize("what", ["file", "script"])

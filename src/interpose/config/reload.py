@@ -101,7 +101,11 @@ class ConfigFiles:
         return tuple((path, _facts(path)) for path in paths)
 
     def watch(self, reload: Callable[[], object]) -> None:
-        """Call ``reload`` from a daemon thread after a change; the thread ends with the object of the method."""
+        """Call ``reload`` from a daemon thread after a change; the thread ends with the object of the method.
+
+        A file that has changed is taken over when it is the same at two checks: one that is being written may be empty,
+        which is a configuration without hooks.
+        """
         # A weak reference: the thread must not keep the engine alive.
         target: Callable[[], Callable[[], object] | None] = (
             weakref.WeakMethod(reload) if hasattr(reload, "__self__") else lambda: reload
@@ -112,15 +116,16 @@ class ConfigFiles:
             first = None  # it has changed since it was read
 
         def check() -> None:
-            seen = first
+            seen = settled = first
             while not ending.wait(_INTERVAL):
                 now = self.stamp()
                 call = target()
                 if call is None:
                     return
-                if now != seen:
+                if now == settled != seen:
                     seen = now
                     _call(call)
+                settled = now
                 del call
 
         threading.Thread(target=check, name="interpose-watch", daemon=True).start()
